@@ -107,14 +107,14 @@ class OwnerKey(NamedTuple):
 class DeleteLimit(NamedTuple):
     """``max_delete`` (D14): a count, or a share of the owner's outputs in percent."""
 
-    count: int | None
+    number: int | None
     percent: float | None
     text: str
 
     def allows(self, deletions: int, outputs: int) -> bool:
         """Whether ``deletions`` out of ``outputs`` recorded ones stay within the limit."""
-        if self.count is not None:
-            return deletions <= self.count
+        if self.number is not None:
+            return deletions <= self.number
         return deletions * 100 <= (self.percent or 0) * outputs
 
 

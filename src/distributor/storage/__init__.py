@@ -1,0 +1,1 @@
+"""Kinds of destination behind one small interface."""

@@ -1,0 +1,1 @@
+"""Destination state: its model, and one module per schema version that is read or written."""
