@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -13,7 +13,7 @@ _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}\Z")
 _TIMESTAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))\Z", re.ASCII
 )
-_EPOCH_ORDINAL = datetime(1970, 1, 1).toordinal()
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 
 def is_digest(value: object) -> bool:
@@ -66,11 +66,11 @@ def parse_timestamp(text: object) -> Timestamp | None:
         return None
     year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
     try:
-        days = datetime(year, month, day, hour, minute, second).toordinal() - _EPOCH_ORDINAL
+        days = date(year, month, day).toordinal() - _EPOCH_ORDINAL
     except ValueError:
         return None
     offset_hours, offset_minutes = int(match[9] or 0), int(match[10] or 0)
-    if offset_hours > 23 or offset_minutes > 59:
+    if max(hour, offset_hours) > 23 or max(minute, second, offset_minutes) > 59:
         return None
     offset = (offset_hours * 60 + offset_minutes) * 60
     if match[8] == "-":
