@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from distributor.core.state.model import Decoded
+
 
 class EntryKind(str, Enum):
     """What stands at a path. ``OTHER`` is a link, fifo, socket or device (D19)."""
@@ -26,3 +28,18 @@ class Entry(NamedTuple):
     kind: EntryKind
     size: int
     version: str = ""
+
+
+class Absent(NamedTuple):
+    """There certainly is no state file (C0)."""
+
+
+class FoundState(NamedTuple):
+    """State bytes were read: what they decode to, their digest, and the storage's version token."""
+
+    decoded: Decoded
+    digest: str
+    version: str
+
+
+SeenState = Absent | FoundState
