@@ -69,25 +69,33 @@ class Capabilities(NamedTuple):
 
 
 class LockInfo(NamedTuple):
-    """Who holds a lock, as far as the system tells. ``nonce`` is '' for an OS lock."""
+    """Who holds a lock, as far as the system tells. ``nonce`` is '' for an OS lock.
+
+    ``live`` is ``None`` for a lease: one look can't tell. A lease whose ``renewals``
+    changes between two looks ``ttl`` seconds apart is live (E4).
+    """
 
     holder: str
     nonce: str
     since: str | None
     live: bool | None
+    renewals: int = 0
+    ttl: float = 0.0
 
 
 class LockRequest(NamedTuple):
-    """How to take the lock (E4): seconds to wait, lease time, who asks.
+    """How to take the lock (E4): seconds to wait, lease time in seconds, who asks.
 
     ``waiting`` is called about once a second while waiting, with the holder; it may
-    raise (``Interrupted``) to give up.
+    raise (``Interrupted``) to give up. ``since`` is the time of asking as text, for
+    people who read a lease; no decision depends on it.
     """
 
     wait: float
     ttl: float
     owner: str
     waiting: Callable[[str], None]
+    since: str = ""
 
 
 class Lock(Protocol):
@@ -122,7 +130,11 @@ class Storage(Protocol):
         """
 
     def stat(self, path: str) -> Entry:
-        """Return the entry at ``path``, not following links. Raises ``NotFound``."""
+        """Return the entry at ``path``, not following links.
+
+        Raises ``NotFound``, also where something else than a folder stands in the place
+        of a folder of ``path``: what ``list`` does not name is not found here either.
+        """
 
     def read(self, path: str, limit: int | None = None) -> StoredFile:
         """Read a whole regular file with its version token.
@@ -138,15 +150,24 @@ class Storage(Protocol):
         """Write one whole file, atomically: a reader sees the old or the new bytes.
 
         Missing folders above it are made. Returns the new version token. Raises
-        ``AlreadyExists`` (``CREATE_ONLY``) or ``VersionMismatch`` (``IfVersion``) with
-        nothing written; on any other error the old file stands. Durable when it
-        returns. A retried write that meets its own success is recognised.
+        ``AlreadyExists`` (``CREATE_ONLY``) or ``VersionMismatch`` (``IfVersion``, also if
+        no file is there) with nothing written; on any other error the old file stands.
+        An empty folder in the way is removed (D19). Durable when it returns. A retried
+        write that meets its own success is recognised.
         """
 
     def stage(self, slot: str, content: Content) -> None:
         """Write ``content`` to the path ``slot`` under the staging folder (kinds with ``staging``).
 
         ``slot`` is a relative path below ``.distributor.stage/``. Not yet durable: see ``sync``.
+        """
+
+    def check_promotable(self, paths: Iterable[str]) -> None:
+        """Raise ``StorageError`` if a staged file certainly can't be renamed to one of ``paths``.
+
+        For instance because another file system is mounted below the root. Asked before
+        the commit mark (E1a): after it, a rename that fails can only be waited out. A
+        kind that can't tell, or renames anywhere, does nothing.
         """
 
     def promote(self, slot: str, path: str) -> None:
@@ -159,9 +180,11 @@ class Storage(Protocol):
         """
 
     def delete(self, path: str) -> bool:
-        """Delete one file, link or other non-folder; ``False`` if nothing was there.
+        """Delete one file, link or other non-folder; ``False`` if none was there.
 
-        Folders that become empty are removed up to the root, which stays.
+        Folders that are empty afterwards are removed, from the path up to the root,
+        which stays; one that can't be removed is left. A folder at ``path`` is none
+        of its business: ``False``, and its files stay.
         """
 
     def sync(self) -> None:
