@@ -6,6 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from distributor.core.plan import Plan
+from distributor.core.policy import OwnerKey
+
 
 class Progress(Protocol):
     """Told what goes on, for a person to watch. Calls may come from several threads."""
@@ -45,13 +48,20 @@ class Silent:
         """Show nothing."""
 
 
+def nobody_reads(owner: OwnerKey, plan: Plan) -> None:
+    """Do nothing with a plan."""
+
+
 class Context(NamedTuple):
     """Carried through every use case.
 
     ``now`` reads the clock (aware, UTC). ``check`` raises ``Interrupted`` once the
     process was asked to stop; it is called between files and chunks (G10).
+    ``planned`` is given each destination's plan once it is made, for a person who
+    wants to read it with sizes.
     """
 
     now: Callable[[], datetime]
     check: Callable[[], None]
     progress: Progress
+    planned: Callable[[OwnerKey, Plan], None] = nobody_reads

@@ -31,3 +31,19 @@ class RunRequest(NamedTuple):
     allow_older: bool = False
     takeover: TakeoverMode | None = None
     max_delete: DeleteLimit | None = None
+
+
+class RepairRequest(NamedTuple):
+    """``reconcile-state``: one destination, and whether every owner's records are checked."""
+
+    selection: Selection = Selection()
+    all_owners: bool = False
+    allow_empty: bool = False
+    dry_run: bool = False
+
+
+class PruneRequest(NamedTuple):
+    """``prune``: one destination; without ``apply`` nothing is deleted (F5)."""
+
+    selection: Selection = Selection()
+    apply: bool = False
