@@ -18,7 +18,9 @@ class LockSettings(NamedTuple):
 class Destination(NamedTuple):
     """One configured destination.
 
-    ``url`` has relative folders made absolute. ``storage`` is the kind's own mapping.
+    ``url`` is an absolute path for a local folder, else as configured. ``storage`` is
+    the kind's own mapping, defaults filled in: durations in seconds, modes as numbers,
+    files as absolute paths; of a foreign kind as it stands in the file.
     ``policy`` holds what comparison and planning depend on. ``line`` is where the
     destination stands in the file, for messages.
     """
@@ -57,9 +59,12 @@ class Pipeline(NamedTuple):
 class Config(NamedTuple):
     """A whole configuration.
 
-    ``warnings`` are for a person (D4, E4). ``server`` is the checked ``server`` mapping
-    with defaults filled in, or ``None``; ``hooks`` likewise. ``digest`` is the SHA-256
-    over the file's bytes and every expanded variable, without revealing them.
+    ``pipelines`` are the selected ones. ``warnings`` are for a person (D4, E4).
+    ``server`` is the checked ``server`` mapping with defaults filled in (durations in
+    seconds), or ``None`` where there is none or the caller did not ask for it;
+    ``hooks`` likewise. ``digest`` is the SHA-256 over the file's bytes and every
+    expanded variable, without revealing them. ``metrics_textfile`` is an absolute path.
+    ``log_format`` is ``text`` or ``json``.
     """
 
     path: str
@@ -68,3 +73,6 @@ class Config(NamedTuple):
     hooks: tuple[Mapping[str, object], ...]
     warnings: tuple[str, ...]
     digest: str
+    metrics_textfile: str | None = None
+    log_format: str = "text"
+    log_level: str = "info"
