@@ -71,7 +71,7 @@ def _refusal(found: Found) -> Problem | None:
     if fault := path_problem(found.path):
         return Problem("path_invalid", f"{fault}; rename it", found.path)
     if found.kind is not Kind.FILE:
-        return Problem("not_regular", f"is a {found.kind.value}; a bundle holds only regular files", found.path)
+        return Problem("not_regular", f"is no regular file ({found.kind.value})", found.path)
     return None
 
 

@@ -154,8 +154,9 @@ def unlisted_problems(found: list[Found]) -> list[Problem]:
 
 
 def _unlisted(kind: Kind) -> str:
-    what = "" if kind is Kind.FILE else f"{kind.value}, "
-    return f"{what}not listed in the manifest; it is not published"
+    if kind is Kind.FILE:
+        return "is not listed in the manifest; it is not published"
+    return f"is not listed in the manifest and no regular file ({kind.value}); it is not published"
 
 
 def verified_chunks(tree: Tree, file: ManifestFile) -> Iterator[bytes]:
@@ -176,7 +177,7 @@ def verified_chunks(tree: Tree, file: ManifestFile) -> Iterator[bytes]:
     finally:
         os.close(descriptor)
     if size != file.size:
-        raise _size_error(file, size)
+        raise file_error(Problem("file_size", f"changed its size of {file.size:,} bytes while it was read", file.path))
     computed = "sha256:" + digest.hexdigest()
     if computed != file.sha256:
         message = f"has the digest {computed}, not the listed {file.sha256}"
@@ -197,8 +198,7 @@ def _chunks(descriptor: int, expected: int) -> Iterator[bytes]:
 
 
 def _size_error(file: ManifestFile, size: int) -> BundleError:
-    grown = " or more" if size > file.size else ""
-    message = f"has {size}{grown} bytes, not the listed {file.size}"
+    message = f"has {size:,} bytes, not the listed {file.size:,}"
     return file_error(Problem("file_size", message, file.path))
 
 

@@ -1,0 +1,33 @@
+"""``distributor plan``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from distributor.app.context import Context
+from distributor.app.publish import run
+from distributor.cli.exit_codes import detailed
+from distributor.cli.options import add_common, add_config
+from distributor.cli.publishing import add_publishing, request_of
+from distributor.cli.render_plan import render_plan
+from distributor.cli.running import Report, load, perform
+
+SUMMARY = "show what `run` would do, and write nothing"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_publishing(parser)
+    parser.add_argument("--detailed-exitcode", action="store_true", help="exit with 10 if there are changes to make")
+    add_config(parser)
+    add_common(parser)
+
+
+def execute(args: Namespace) -> int:
+    """Plan."""
+    request = request_of(args, "plan", dry_run=True)
+
+    def use_case(context: Context) -> Report:
+        return run(load(args, request.selection, context), request, context)
+
+    return perform(args, use_case, render_plan, judge=detailed if args.detailed_exitcode else None)
