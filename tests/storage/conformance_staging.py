@@ -126,7 +126,7 @@ class StagingContract:
         storage.promote("0", "a/b")
         storage.delete("a/b")
         storage.sync()
-        assert list(storage.list()) == []
+        assert files_of(storage) == {}
 
     def test_ordinary_paths_can_be_promoted_to(self, storage: Storage) -> None:
         storage.write("a/b", content(b"x"))

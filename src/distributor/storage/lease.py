@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, Protocol
 
 from distributor.core.paths import LOCK_PATH
@@ -40,6 +40,7 @@ from distributor.storage.base import (
     StoredFile,
     bytes_content,
 )
+from distributor.storage.processes import this_process
 
 SETTLE = 1.0
 """Seconds between writing and confirming a lease where conditions are not honoured."""
@@ -229,7 +230,7 @@ class _Taker:
         self._watch = _Watch(pace.clock)
         self._contradictions = 0
         self._ttl = request.ttl
-        self._record = LeaseRecord(_new_nonce(), 0, _this_process(), request.owner, request.since, request.ttl)
+        self._record = LeaseRecord(_new_nonce(), 0, this_process(), request.owner, request.since, request.ttl)
 
     def attempt(self) -> Lease | None:
         """Take the lease if it is free or stale; ``None`` if another has it."""
@@ -240,7 +241,8 @@ class _Taker:
         found = parse(stored, self._ttl)
         self._contradictions = 0
         self.holder = describe(found)
-        if not self._watch.is_stale(found):
+        # Our own nonce: a write of ours had arrived although it was answered by an error.
+        if found.nonce != self._record.nonce and not self._watch.is_stale(found):
             return None
         return self._write(OVERWRITE if self._honoured is False else IfVersion(stored.version))
 
@@ -294,8 +296,9 @@ def hold(
 ) -> Iterator[Lease]:
     """Hold the lease of ``store``, renewed in the background, for the ``with`` block.
 
-    ``honoured`` says whether the store is known to honour conditions; ``None`` finds out,
-    and tells ``on_probe``. Raises ``LockedError`` once ``request.wait`` is over.
+    ``honoured`` says whether the store is known to honour both conditions atomically, or
+    not; ``None`` finds out, and tells ``on_probe``. A kind that can create atomically but
+    not replace a version says ``False``. Raises ``LockedError`` once ``request.wait`` is over.
     """
     lease = take(store, request, honoured=honoured, pace=pace or Pace())
     if honoured is None and on_probe is not None:
@@ -306,7 +309,8 @@ def hold(
         yield lease
     finally:
         renewer.stop()
-        lease.release()
+        with suppress(StorageError):  # what can't be removed now runs out by itself
+            lease.release()
 
 
 def take(store: LeaseStore, request: LockRequest, *, honoured: bool | None, pace: Pace) -> Lease:
@@ -385,17 +389,3 @@ def _new_nonce() -> str:
     import os
 
     return os.urandom(16).hex()
-
-
-def _this_process() -> str:
-    """Name this process as ``user@host pid 12 (command)``, without its arguments' values."""
-    import os
-    import pwd
-    import sys
-
-    try:
-        user = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        user = str(os.getuid())
-    command = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
-    return f"{user}@{os.uname().nodename} pid {os.getpid()} ({command})"
