@@ -7,6 +7,7 @@ and ``012`` is ten; here the composer's nodes are tagged anew.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import yaml
 
@@ -81,6 +82,12 @@ def parse_document(data: bytes, label: str) -> yaml.Node:
     return root
 
 
+def config_error(label: str, problems: Iterable[Problem]) -> ConfigError:
+    """Return the error for every fault of a file, in the order of its lines."""
+    ordered = tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.line or 0))
+    amount = "one fault" if len(ordered) == 1 else f"{len(ordered)} faults"
+    return ConfigError(f"{label}: the configuration has {amount}; nothing was done", ordered)
+
+
 def _syntax_error(label: str, message: str, line: int | None) -> ConfigError:
-    where = label if line is None else f"{label}:{line}"
-    return ConfigError(f"{where}: {message}", (Problem("syntax", message, None, line),))
+    return config_error(label, [Problem("syntax", message, None, line)])

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from distributor.config.building import build_pipeline, warnings_of
-from distributor.config.document import parse_document
+from distributor.config.document import config_error, parse_document
 from distributor.config.model import Config
 from distributor.config.reading import Cursor, Reading, TooLarge
 from distributor.config.spec import ROOT
 from distributor.config.variables import Variables
-from distributor.errors import ConfigError, Problem, UsageError
+from distributor.errors import ConfigError, UsageError
 
 _MAX_BYTES = 16 << 20
 _NAMES = ("distributor.yml", "distributor.yaml")
@@ -97,18 +97,10 @@ def _check(data: bytes, label: str, reading: Reading) -> dict[str, Any]:
         root.fault("is too large: aliases or nesting expand to more than 100,000 values or 64 levels", "too_large")
         values = None
     if reading.problems:
-        raise _error(label, reading.problems)
+        raise config_error(label, reading.problems)
     if not isinstance(values, dict):
         raise TypeError("a mapping without faults has values")
     return values
-
-
-def _error(label: str, problems: list[Problem]) -> ConfigError:
-    ordered = tuple(sorted(dict.fromkeys(problems), key=lambda problem: problem.line or 0))
-    first = ordered[0]
-    more = f" (and {len(ordered) - 1} more)" if len(ordered) > 1 else ""
-    path = f"{first.path}: " if first.path else ""
-    return ConfigError(f"{label}:{first.line}: {path}{first.message}{more}", ordered)
 
 
 def _selected(values: Sequence[Mapping[str, Any]], selected: tuple[str, ...]) -> list[Mapping[str, Any]]:

@@ -1,9 +1,20 @@
-"""The configuration's JSON Schema (draft 7), derived from its specification, for editors."""
+"""JSON Schemas (draft 7): the configuration's derives from its specification, the others are files."""
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+
 from distributor.config.kinds import Schema
 from distributor.config.spec import ROOT
+
+
+def schema(name: str) -> Schema:
+    """Return the schema called ``config``, ``manifest``, ``state`` or ``report``."""
+    if name == "config":
+        return config_schema()
+    found: Schema = json.loads((files("distributor") / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
 
 
 def config_schema() -> Schema:
