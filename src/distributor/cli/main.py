@@ -9,12 +9,15 @@ from distributor.cli.failures import report_failure
 from distributor.cli.parsing import parse, title_of
 
 COMMANDS = {
+    "init": "init",
     "run": "run",
     "plan": "plan",
     "status": "status",
     "reconcile-state": "reconcile_state",
     "prune": "prune",
     "bundle": "bundle",
+    "config": "config",
+    "schema": "schema",
 }
 """Command to module of ``cli.commands``, in the order of the help."""
 
