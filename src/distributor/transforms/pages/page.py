@@ -1,0 +1,169 @@
+"""The page around the content: template, styles, the little script, and the policy that allows no other.
+
+A page is one file. Its content security policy names the hashes of our own style and
+script and forbids everything else but images and media of the same site.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from distributor.core.manifest import Manifest
+from distributor.errors import TransformError
+from distributor.transforms.options import Option, text
+from distributor.transforms.pages.enriching import Heading
+from distributor.transforms.pages.frontmatter import is_language
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_DATA = Path(__file__).with_name("data")
+_RIGHT_TO_LEFT = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"])
+_MIN_CONTENTS = 3
+
+
+def _language(value: object) -> str | None:
+    return None if is_language(value) else "must be a language tag such as en or pt-BR"
+
+
+def _css(value: object) -> str | None:
+    if not isinstance(value, str):
+        return "must be text"
+    return "must not close its style element" if re.search(r"</style", value, re.IGNORECASE) else None
+
+
+def _template(value: object) -> str | None:
+    if value is None or not isinstance(value, str):
+        return text(value)
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        _compile(value)
+    except TemplateSyntaxError as error:
+        return f"has a fault in line {error.lineno}: {error.message}"
+    return None
+
+
+LOOK = (
+    Option("lang", "en", _language),
+    Option("css", "", _css),
+    Option("template", None, _template),
+)
+"""Options that every page-making transform takes: language, added CSS, and the text of another template."""
+
+
+class Page(NamedTuple):
+    """What one page shows.
+
+    ``body`` is trusted HTML. ``show_title`` puts the title above it as the page's
+    main heading. ``scripts`` and ``styles`` name files of ``data/`` beyond the common
+    ones, ``css`` is added after them. ``allow_content`` is for ``raw_html: allow``:
+    the policy then permits the content's own scripts and styles, and other hosts.
+    ``inline_styles`` permits style attributes and elements (diagrams).
+    """
+
+    title: str
+    body: str
+    source_path: str
+    headings: tuple[Heading, ...] = ()
+    show_title: bool = True
+    lang: str | None = None
+    date: str | None = None
+    description: str | None = None
+    contents: bool = True
+    styles: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ("page.js",)
+    css: str = ""
+    wide: bool = False
+    allow_content: bool = False
+    inline_styles: bool = False
+
+
+def assemble(page: Page, manifest: Manifest, look: Mapping[str, object]) -> bytes:
+    """Return the finished page. ``look`` holds the options of :data:`LOOK`.
+
+    Raises ``TransformError`` where a custom template fails.
+    """
+    from jinja2 import TemplateError
+    from markupsafe import Markup
+
+    style = "".join(_read(name) for name in ("page.css", *page.styles)) + page.css + str(look["css"])
+    script = "".join(_read(name) for name in page.scripts)
+    lang = page.lang or str(look["lang"])
+    created = manifest.created.to_datetime()
+    values = {
+        "title": page.title,
+        "body": Markup(page.body),  # noqa: S704 (sanitised and enriched by us)
+        "lang": lang,
+        "direction": "rtl" if lang.partition("-")[0].lower() in _RIGHT_TO_LEFT else "ltr",
+        "date": page.date,
+        "description": page.description,
+        "show_title": page.show_title,
+        "contents": _contents(page),
+        "wide": page.wide,
+        "policy": _policy(page, style, script),
+        "style": Markup(style),  # noqa: S704 (ours, and the operator's)
+        "script": Markup(script),  # noqa: S704 (ours)
+        "source": {
+            "id": manifest.id,
+            "path": page.source_path,
+            "created": manifest.created.text,
+            "created_text": f"{created:%Y-%m-%d %H:%M} UTC",
+        },
+    }
+    try:
+        template = look["template"]
+        return _compile(_read("page.html.j2") if template is None else str(template)).render(values).encode()
+    except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        raise TransformError(
+            f"the template can't show this page: {error}",
+            path=page.source_path,
+            hint="correct the transform's template option",
+        ) from error
+
+
+def _contents(page: Page) -> list[Heading]:
+    """Return the headings for the contents: two levels below the page's title, if there are enough of them."""
+    if not page.contents:
+        return []
+    levels = sorted({heading.level for heading in page.headings if heading.level > 1})[:2]
+    listed = [heading for heading in page.headings if heading.level in levels]
+    return listed if len(listed) >= _MIN_CONTENTS else []
+
+
+def _policy(page: Page, style: str, script: str) -> str:
+    if page.allow_content:
+        return "base-uri 'none'; object-src 'none'"
+    styles = "'unsafe-inline'" if page.inline_styles else _hash(style)
+    # `file:` lets a page that is opened from a folder show its images.
+    return (
+        f"default-src 'none'; img-src 'self' data: file:; media-src 'self' file:; style-src {styles}; "
+        f"script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=32)
+def _hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+@lru_cache(maxsize=32)
+def _read(name: str) -> str:
+    return (_DATA / name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=16)
+def _compile(source: str) -> Template:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    return environment.from_string(source)
