@@ -11,16 +11,12 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from distributor.core.observation import Entry, EntryKind
 from distributor.core.paths import STAGE_PATH
 from distributor.errors import AlreadyExists, NotFound, StorageError, UsageError, VersionMismatch
-from distributor.storage import lease
-from distributor.storage.backends import local_lock
-from distributor.storage.backends.local_errors import Translated, Vanished
-from distributor.storage.backends.local_files import ConditionFailed, FileWriter
-from distributor.storage.backends.local_sync import Unsynced
+from distributor.storage.backends.local_errors import ConditionFailed, Translated, Vanished
 from distributor.storage.backends.local_tree import (
     READ_FLAGS,
     Folder,
@@ -43,6 +39,9 @@ from distributor.storage.base import (
     StoredFile,
 )
 from distributor.storage.opening import Target
+
+if TYPE_CHECKING:
+    from distributor.storage.backends.local_files import FileWriter
 
 SCHEMES = ("file",)
 
@@ -85,13 +84,22 @@ class LocalStorage:
     def __init__(self, root: str, file_mode: int | None, dir_mode: int | None) -> None:
         self.location = root
         self._tree = Tree(root, dir_mode)
-        self._files = FileWriter(self._tree, file_mode)
-        self._unsynced = Unsynced(self._tree)
+        self._file_mode = file_mode
+        self._writer: FileWriter | None = None
 
     @property
     def capabilities(self) -> Capabilities:
         """Everything; conditional writes are atomic unless the file system refuses locks (NFS)."""
-        return Capabilities(staging=True, conditional_write=self._files.conditions_atomic, folders=True, parallel=1)
+        atomic = self._writer is None or self._writer.conditions_atomic
+        return Capabilities(staging=True, conditional_write=atomic, folders=True, parallel=1)
+
+    @property
+    def _files(self) -> FileWriter:
+        if self._writer is None:
+            from distributor.storage.backends.local_files import FileWriter  # here: runs that skip write nothing
+
+            self._writer = FileWriter(self._tree, self._file_mode)
+        return self._writer
 
     # --- looking -----------------------------------------------------------------
 
@@ -180,7 +188,7 @@ class LocalStorage:
         """Write a file under the staging folder, in one pass; durable after :meth:`sync`."""
         path = f"{STAGE_PATH}/{slot}"
         _until_in_place(lambda: self._files.fill(path, content, self._translated("stage", path)))
-        self._unsynced.wrote(path)
+        self._files.unsynced.wrote(path)
 
     def check_promotable(self, paths: Iterable[str]) -> None:
         """Raise ``StorageError`` for the first path on another file system than the staging folder (E1a)."""
@@ -218,9 +226,9 @@ class LocalStorage:
             except FileNotFoundError:
                 raise self._not_found("promote", staged) from None
             self._files.place(staged, path, OVERWRITE)
-        self._unsynced.renamed(staged, path)
+        self._files.unsynced.renamed(staged, path)
         if changed:
-            self._unsynced.wrote(path)
+            self._files.unsynced.wrote(path)
 
     def delete(self, path: str) -> bool:
         """Remove one file or link, and folders left empty; durable after :meth:`sync`."""
@@ -233,7 +241,7 @@ class LocalStorage:
                 deleted = _unlink(folder, name)
         above = split(path)[0]
         if deleted:
-            self._unsynced.removed(path)
+            self._files.unsynced.removed(path)
         if found is not None and above:
             self._tree.prune(above)
         return deleted
@@ -241,7 +249,7 @@ class LocalStorage:
     def sync(self) -> None:
         """Make all that was staged, promoted and deleted durable: ``fsync`` each, or one ``syncfs``."""
         with self._translated("sync", None):
-            self._unsynced.flush()
+            self._files.unsynced.flush()
 
     def discard_stage(self) -> None:
         """Remove the staging folder, or the link or file in its place; durable after :meth:`sync`."""
@@ -254,9 +262,13 @@ class LocalStorage:
     @contextmanager
     def lock(self, request: LockRequest) -> Iterator[Lock]:
         """Hold the root by ``flock``; by a lease where its file system has no such locks (E4)."""
+        from distributor.storage.backends import local_lock  # here: runs that skip take no lock
+
         with self._translated("lock", None):
             held = local_lock.acquire(self._tree, request)
         if held is None:
+            from distributor.storage import lease  # here: few file systems need it
+
             self._files.conditions_atomic = False
             with lease.hold(self, request, honoured=False) as leased:
                 yield leased
@@ -268,11 +280,15 @@ class LocalStorage:
 
     def lock_info(self) -> LockInfo | None:
         """Say who holds the root, from ``/proc/locks``: processes of other hosts are not seen."""
+        from distributor.storage import lease  # here: few commands ask
+
         holder = self._holder()
         return LockInfo(holder, nonce="", since=None, live=True) if holder else lease.info(self)
 
     def break_lock(self, nonce: str) -> bool:
         """Remove a lease with this nonce. Raises ``StorageError`` where the system holds the lock."""
+        from distributor.storage import lease  # here: one command asks
+
         holder = self._holder()
         if holder:
             raise StorageError(
@@ -283,6 +299,8 @@ class LocalStorage:
         return lease.break_lease(self, nonce)
 
     def _holder(self) -> str | None:
+        from distributor.storage.backends import local_lock  # here: runs that skip ask for no holder
+
         with self._translated("lock", None):
             try:
                 return local_lock.holder_of(self._tree.root())

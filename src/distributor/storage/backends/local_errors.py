@@ -13,6 +13,10 @@ class Vanished(StorageError):
     """Something was removed by another process between finding and using it; worth another try."""
 
 
+class ConditionFailed(Exception):
+    """Another version is in place than the condition asks for."""
+
+
 class Fault(NamedTuple):
     """How one error number is told."""
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from distributor.core.paths import parents
-from distributor.storage.backends.local_errors import Translated
+from distributor.storage.backends.local_errors import ConditionFailed, Translated
 from distributor.storage.backends.local_lock import REFUSALS
+from distributor.storage.backends.local_sync import Unsynced
 from distributor.storage.backends.local_tree import (
     CREATE_FLAGS,
     FOLDER_FLAGS,
@@ -27,10 +28,6 @@ from distributor.storage.base import CREATE_ONLY, Condition, Content, IfVersion
 _MODE_BITS = 0o777
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _RENAME_NOREPLACE = 1
-
-
-class ConditionFailed(Exception):
-    """Another version is in place than the condition asks for."""
 
 
 class NewFile(NamedTuple):
@@ -50,6 +47,7 @@ class FileWriter:
 
     def __init__(self, tree: Tree, file_mode: int | None) -> None:
         self.conditions_atomic = True
+        self.unsynced = Unsynced(tree)
         self._tree = tree
         self._file_mode = file_mode
 

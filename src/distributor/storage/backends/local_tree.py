@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from typing import NamedTuple
 
 from distributor.storage.processes import read_proc
@@ -21,7 +22,7 @@ READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _MAX_CACHED = 64
-_UTF8_NAMES = os.fsencode("é") == "é".encode()
+_UTF8_NAMES = sys.getfilesystemencoding() == "utf-8"
 
 
 class Folder:
@@ -220,7 +221,7 @@ class Tree:
             above, name = split(folder)
             os.rmdir(name, dir_fd=self.folder(above).fd)
             self._cache.pop(folder, None)
-        self.unsynced = {folder for folder in self.unsynced if folder != path and not folder.startswith(f"{path}/")}
+        self.unsynced.difference_update(folders)
         self.unsynced.add(split(path)[0])
 
     def _folders_below(self, path: str) -> list[str]:
