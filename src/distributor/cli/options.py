@@ -27,11 +27,9 @@ def add_config(parser: ArgumentParser) -> None:
 def add_selection(parser: ArgumentParser, *, one: bool = False) -> None:
     """Add ``-p`` and ``-d``; with ``one`` each at most once."""
     action = "store" if one else "append"
-    default = "the one there is" if one else "all"
-    parser.add_argument("-p", "--pipeline", metavar="PIPELINE", action=action, help=f"pipeline; default: {default}")
-    parser.add_argument(
-        "-d", "--destination", metavar="DESTINATION", action=action, help=f"destination; default: {default}"
-    )
+    default = "default: the one there is" if one else "may be repeated; default: all"
+    parser.add_argument("-p", "--pipeline", metavar="PIPELINE", action=action, help=f"pipeline; {default}")
+    parser.add_argument("-d", "--destination", metavar="DESTINATION", action=action, help=f"destination; {default}")
 
 
 def selection(args: Namespace) -> Selection:

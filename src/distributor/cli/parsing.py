@@ -25,11 +25,26 @@ class Command(Protocol):
         """Do it and return the exit code."""
 
 
+class Formatter(argparse.HelpFormatter):
+    """Help with room for the longest command, and no wider than is good to read."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26)
+        self._width = min(self._width, 98)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Add an argument; the names of commands are indented, which the base class does not count."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER and action.choices:
+            self._action_max_length = max(self._action_max_length, 4 + max(map(len, action.choices)))
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises ``UsageError`` and takes no abbreviated options."""
 
     def __init__(self, *args: object, **options: object) -> None:
         options["allow_abbrev"] = False
+        options["formatter_class"] = Formatter
         super().__init__(*args, **options)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:

@@ -48,7 +48,7 @@ def heading(name: str, status: str, extra: Iterable[object], style: Style) -> st
     look = LOOKS[status]
     mark = style.paint(style.symbol(look.symbol), *look.colours, "bold")
     word = style.paint(status, *look.colours, "bold")
-    words = ", ".join(str(part).replace("_", " ") for part in extra if part and part != "none")
+    words = ", ".join(str(part).replace("_", " ") for part in extra if part and part not in ("none", status))
     tail = "  " + style.paint(words, "dim") if words else ""
     return f"{mark} {style.paint(escape(name), 'bold')}  {word}{tail}"
 
@@ -104,6 +104,11 @@ def column(texts: Iterable[str], style: Style, room: int = 24) -> int:
     """Return the width of a column that holds ``texts``, leaving ``room`` for what follows."""
     widest = max((columns(text) for text in texts), default=0)
     return min(widest, max(20, (style.width or 100) - room))
+
+
+def blocks(parts: Sequence[list[str]]) -> list[str]:
+    """Return the lines of several destinations, a blank line between two."""
+    return [line for index, part in enumerate(parts) for line in ([""] if index else []) + part]
 
 
 def summary(document: Mapping[str, Any]) -> list[str]:

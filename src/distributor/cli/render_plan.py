@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from distributor.cli.render import INDENT, column, sentence, shortened, summary
+from distributor.cli.render import INDENT, blocks, column, sentence, shortened, summary
 from distributor.cli.render_run import result_details, result_heading
 from distributor.cli.running import View
 from distributor.cli.text import escape, padded, size
@@ -36,15 +36,16 @@ class _Group(NamedTuple):
 
 def render_plan(document: dict[str, Any], view: View) -> list[str]:
     """Return the report of a plan or dry run as lines."""
-    lines: list[str] = []
-    for result in document["results"]:
-        plan = view.plans.get(OwnerKey(result["pipeline_id"], result["destination_id"]))
-        lines += [result_heading(result, view.style), *sentence(result["message"], view.style)]
-        if result["status"] == "planned":
-            lines += _diff(_groups(result, plan), view)
-        lines += result_details(result, view.style)
+    lines = blocks([_result(result, view) for result in document["results"]])
     planned = any(result["status"] == "planned" for result in document["results"])
     return lines + summary(document) + (["", _closing(document)] if planned else [])
+
+
+def _result(result: Mapping[str, Any], view: View) -> list[str]:
+    plan = view.plans.get(OwnerKey(result["pipeline_id"], result["destination_id"]))
+    diff = _diff(_groups(result, plan), view) if result["status"] == "planned" else []
+    lines = [result_heading(result, view.style), *sentence(result["message"], view.style)]
+    return lines + diff + result_details(result, view.style)
 
 
 def _closing(document: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from distributor.cli.render import INDENT, conflict_list, failed_list, heading, sentence, shortened, summary
+from distributor.cli.render import INDENT, blocks, conflict_list, failed_list, heading, sentence, shortened, summary
 from distributor.cli.running import View
 from distributor.cli.style import Style
 from distributor.cli.text import count, escape, size
@@ -13,10 +13,7 @@ from distributor.cli.text import count, escape, size
 
 def render_run(document: dict[str, Any], view: View) -> list[str]:
     """Return a run report as lines."""
-    lines: list[str] = []
-    for result in document["results"]:
-        lines += _result(result, view)
-    return lines + summary(document)
+    return blocks([_result(result, view) for result in document["results"]]) + summary(document)
 
 
 def _result(result: Mapping[str, Any], view: View) -> list[str]:

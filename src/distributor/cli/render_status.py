@@ -12,7 +12,7 @@ from distributor.cli.text import age, columns, count, escape, padded, size
 
 _HEADS = ("DESTINATION", "STATUS", "SOURCE", "PUBLISHED", "OUTPUTS", "SIZE")
 _RIGHT = (4, 5)
-_SHRINK = ((2, 12), (0, 16))
+_SHRINK = ((2, 20), (0, 24), (2, 10), (0, 12))
 """Columns that are cut where a terminal is too narrow, and how far."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from distributor.app.context import Context
-from distributor.app.publish import run
 from distributor.cli.exit_codes import detailed
 from distributor.cli.options import add_common, add_config
 from distributor.cli.publishing import add_publishing, request_of
@@ -25,6 +24,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Plan."""
+    from distributor.app.publish import run  # here: help and usage errors need none of it
+
     request = request_of(args, "plan", dry_run=True)
 
     def use_case(context: Context) -> Report:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from distributor.app.context import Context
-from distributor.app.prune import prune
 from distributor.app.requests import PruneRequest
 from distributor.cli.options import add_common, add_config, add_selection, selection
 from distributor.cli.render_repair import render_prune
@@ -26,6 +25,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Prune one destination; without ``--apply`` show what would go (F5)."""
+    from distributor.app.prune import prune  # here: help and usage errors need none of it
+
     request = PruneRequest(selection(args), args.apply)
 
     def use_case(context: Context) -> Report:

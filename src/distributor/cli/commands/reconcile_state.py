@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from distributor.app.context import Context
-from distributor.app.repair import reconcile_state
 from distributor.app.requests import RepairRequest
 from distributor.cli.options import add_common, add_config, add_selection, selection
 from distributor.cli.render_repair import render_reconcile
@@ -26,6 +25,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Repair one destination's state."""
+    from distributor.app.repair import reconcile_state  # here: help and usage errors need none of it
+
     request = RepairRequest(selection(args), args.all_owners, args.allow_empty, args.dry_run)
 
     def use_case(context: Context) -> Report:

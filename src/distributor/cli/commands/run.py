@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from distributor.app.context import Context
-from distributor.app.publish import run
 from distributor.cli.options import add_common, add_config
 from distributor.cli.publishing import add_publishing, request_of
 from distributor.cli.running import Report, View, load, perform
@@ -23,6 +22,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Publish."""
+    from distributor.app.publish import run  # here: help and usage errors need none of it
+
     request = request_of(args, "run", dry_run=args.dry_run)
 
     def use_case(context: Context) -> Report:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from distributor.app.context import Context
-from distributor.app.status import status
 from distributor.cli.options import add_common, add_config, add_selection, selection
 from distributor.cli.render_status import render_status
 from distributor.cli.running import Report, load, perform
@@ -22,6 +21,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Look at each destination."""
+    from distributor.app.status import status  # here: help and usage errors need none of it
+
     chosen = selection(args)
 
     def use_case(context: Context) -> Report:
