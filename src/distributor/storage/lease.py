@@ -15,7 +15,7 @@ later at most; so the state is read again before it is written.
 
 from __future__ import annotations
 
-import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -40,15 +40,12 @@ from distributor.storage.base import (
     StoredFile,
     bytes_content,
 )
+from distributor.storage.lease_record import MAX_BYTES, LeaseRecord, describe, parse
 from distributor.storage.processes import this_process
 
 SETTLE = 1.0
 """Seconds between writing and confirming a lease where conditions are not honoured."""
 
-MAX_BYTES = 64 << 10
-"""More than any lease holds; a larger file is read no further."""
-
-_MAX_TTL = 24 * 3600.0
 _POLL = 1.0
 _STUBBORN_TRIES = 3
 _SAFE_SHARE = 0.9
@@ -83,51 +80,6 @@ class Pace(NamedTuple):
     clock: Callable[[], float] = _steady_clock
     sleep: Callable[[float], None] = time.sleep
     settle: float = SETTLE
-
-
-class LeaseRecord(NamedTuple):
-    """What a lease file says. ``ttl`` in seconds; ``since`` is for people only."""
-
-    nonce: str
-    renewals: int
-    holder: str
-    owner: str
-    since: str
-    ttl: float
-
-    def to_bytes(self) -> bytes:
-        """Return the file's bytes."""
-        return json.dumps(self._asdict(), indent=2).encode() + b"\n"
-
-
-def parse(stored: StoredFile, ttl: float) -> LeaseRecord:
-    """Read a lease file; a damaged one is a lease of nobody known, with life ``ttl``.
-
-    Its nonce then stands for its bytes: it too is stale only after it went unchanged.
-    """
-    try:
-        fields = json.loads(stored.data)
-        record = LeaseRecord(
-            str(fields["nonce"]),
-            int(fields["renewals"]),
-            str(fields["holder"]),
-            str(fields.get("owner", "")),
-            str(fields.get("since", "")),
-            float(fields["ttl"]),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        import hashlib  # here: only a damaged lease needs it
-
-        nonce = "unreadable-" + hashlib.sha256(stored.data).hexdigest()[:16]
-        return LeaseRecord(nonce, 0, "an unreadable lease", "", "", ttl)
-    return record if 0 < record.ttl <= _MAX_TTL else record._replace(ttl=ttl)
-
-
-def describe(record: LeaseRecord) -> str:
-    """Say whose lease it is, for a person."""
-    since = f" since {record.since}" if record.since else ""
-    owner = f" for {record.owner}" if record.owner else ""
-    return f"{record.holder}{owner}{since}"
 
 
 class Lease:
@@ -386,6 +338,4 @@ def _put(store: LeaseStore, record: LeaseRecord, condition: Condition) -> str:
 
 
 def _new_nonce() -> str:
-    import os
-
     return os.urandom(16).hex()
