@@ -12,9 +12,20 @@ from distributor.core.outputs import template_problem
 from distributor.core.values import is_digest, is_http_url, is_id
 
 ID_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+GLOB_PATTERN = r"^[^/\\][^\\]*$"
+HTTP_PATTERN = r"^https?://[^/\s]"
+BASE_URL_PATTERN = r"^https?://[^/?#\s][^?#\s]*$"
+HOST_KEY_PATTERN = "^SHA256:[A-Za-z0-9+/]{43}=?$"
+URL_PATTERN = (
+    r"^(?!sftp://(?:/|[^/]*$))(?!(?:s3|gs|az)://(?:/|$))(?!file://(?!/|localhost/))"
+    r"(?![^/]*://[^/@:]*:[^/@]*@)(?:[A-Za-z][A-Za-z0-9+.-]*://|(?!.*://)).+$"
+)
+TEMPLATE_PATTERN = (
+    r"^(?!/)(?!\.distributor\.)(?!(?:.*/)?\.{1,2}(?:/|$))"
+    r"(?:[^{}\\]|\{(?:path|dir|name|stem|ext|source_id|created:[^{}]+)\})+$"
+)
 BUILT_IN_SCHEMES = ("file", "sftp", "s3", "gs", "az", "memory")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
-HOST_KEY = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?\Z")
 _EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+\Z")
 
 
@@ -55,7 +66,11 @@ def digest_fault(text: str) -> str | None:
 
 def host_key_fault(text: str) -> str | None:
     """What ``ssh-keygen -l`` prints."""
-    return None if HOST_KEY.match(text) else "is no fingerprint such as SHA256:… (see `ssh-keygen -lf`)"
+    return (
+        None
+        if re.fullmatch(HOST_KEY_PATTERN[1:-1], text)
+        else "is no fingerprint such as SHA256:… (see `ssh-keygen -lf`)"
+    )
 
 
 def email_fault(text: str) -> str | None:
@@ -145,7 +160,7 @@ class DestinationUrl(Text):
     """Where a destination is; folders become absolute paths, other URLs stay as they are."""
 
     def __init__(self) -> None:
-        super().__init__(url_fault)
+        super().__init__(url_fault, pattern=URL_PATTERN)
 
     def finish(self, text: str, at: Cursor) -> object:
         """Return an absolute path or the URL."""
@@ -156,3 +171,8 @@ class DestinationUrl(Text):
             return absolute(text, at)
         path = unquote(urlsplit(text).path)
         return absolute(Secret(path) if isinstance(text, Secret) else path, at)
+
+
+ID = Text(id_fault, pattern=ID_PATTERN)
+GLOB = Text(glob_fault, pattern=GLOB_PATTERN)
+HTTP_URL = Text(http_url_fault, pattern=HTTP_PATTERN)

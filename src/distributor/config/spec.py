@@ -6,12 +6,13 @@ The interfaces fix the names; decisions A5, D4, D14, F3 and H1-H4 the values.
 from __future__ import annotations
 
 from distributor.config.checks import (
-    ID_PATTERN,
+    BASE_URL_PATTERN,
+    GLOB,
+    ID,
+    TEMPLATE_PATTERN,
     DestinationUrl,
     base_url_fault,
     cron_fault,
-    glob_fault,
-    id_fault,
     template_fault,
 )
 from distributor.config.kinds import (
@@ -30,11 +31,9 @@ from distributor.config.kinds import (
 )
 from distributor.config.reading import Cursor
 from distributor.config.spec_storage import storage_conditions, storage_kind
-from distributor.config.table import Key, Rule, Table, Values
+from distributor.config.table import Key, Table, Values, unique
 from distributor.config.transforms import check_transform
 
-ID = Text(id_fault, pattern=ID_PATTERN)
-_GLOB = Text(glob_fault)
 _COUNT = Whole(1)
 KEEP_RULES = ("keep_last", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly")
 _POLICIES = ("max_age", *KEEP_RULES)
@@ -46,24 +45,6 @@ def _needs_policy(values: Values, at: Cursor) -> None:
     entries = at.entries()
     if isinstance(entries, dict) and not any(rule in entries for rule in _POLICIES):
         at.fault(f"selects nothing; give it max_age or one of {', '.join(KEEP_RULES)}", "no_policy")
-
-
-def unique(field: str, noun: str, *within: str) -> Rule:
-    """Return a rule: ``field`` differs among the entries of a list."""
-
-    def rule(values: Values, at: Cursor) -> None:
-        listed = values.get(within[0]) if within else None
-        first: dict[object, int] = {}
-        for index, item in enumerate(listed if isinstance(listed, tuple) else ()):
-            value = item.get(field) if isinstance(item, dict) else None
-            if value is None:
-                continue
-            if value in first:
-                where = at.within(within[0], index, field)
-                where.fault(f"{where.shown} is the {noun} of {within[0]}[{first[value]}] already", "duplicate")
-            first.setdefault(value, index)
-
-    return rule
 
 
 def _not_used(at: Cursor) -> bool:
@@ -111,17 +92,17 @@ class Version(Whole):
 
 
 OUTPUT_RULE = Table(
-    Key("include", Items(_GLOB, 1), "Globs of source files; left out: every file.", default=["**"]),
-    Key("exclude", Items(_GLOB), "Globs of source files to leave out again.", default=[]),
+    Key("include", Items(GLOB, 1), "Globs of source files; left out: every file.", default=["**"]),
+    Key("exclude", Items(GLOB), "Globs of source files to leave out again.", default=[]),
     Key(
         "transform",
-        Text(),
+        Text(pattern="^[a-z][a-z0-9_]*$"),
         "What makes the output; left out: the file is copied as it is.",
         example="markdown_to_html",
     ),
     Key(
         "path",
-        Text(template_fault, what="path template", quotes=True),
+        Text(template_fault, what="path template", quotes=True, pattern=TEMPLATE_PATTERN),
         "Template of the output's path, of {path}, {dir}, {name}, {stem}, {ext}, {source_id} and {created:%Y-%m-%d}; "
         "left out: the transform's own, or {path}.",
         example="{dir}{stem}.html",
@@ -155,7 +136,7 @@ RETENTION = Table(
     Key("keep_weekly", _COUNT, "Keep the newest publication of this many weeks."),
     Key("keep_monthly", _COUNT, "Keep the newest publication of this many months."),
     Key("keep_yearly", _COUNT, "Keep the newest publication of this many years."),
-    Key("protect", Items(_GLOB), "Globs of outputs that are never pruned.", default=[], example=["index.html"]),
+    Key("protect", Items(GLOB), "Globs of outputs that are never pruned.", default=[], example=["index.html"]),
     Key("keep_newest", Flag(), "Never prune the owner's newest publication.", default=True),
     Key("max_delete", DeleteLimitKind(), "Most deletions of one prune: a count, or a share of the outputs."),
     rules=(_needs_policy,),
@@ -197,13 +178,13 @@ DESTINATION = Table(
         Table(
             Key(
                 "base_url",
-                Text(base_url_fault, pattern="^https?://[^/]"),
+                Text(base_url_fault, pattern=BASE_URL_PATTERN),
                 "Where the destination's root is served.",
                 example="https://reports.example.com/archive/",
             ),
             Key(
                 "primary",
-                Items(_GLOB, 1),
+                Items(GLOB, 1),
                 "Globs of the page to link to; the first that matches wins.",
                 default=["index.html", "*.html"],
             ),
@@ -229,7 +210,7 @@ DESTINATION = Table(
     ),
     Key("concurrency", Whole(1, 256), "How many transfers go on at once.", default=16),
     numbered=True,
-    refine=storage_conditions,
+    refine=storage_conditions("url"),
 )
 
 SOURCE = Table(
@@ -258,7 +239,7 @@ PIPELINE = Table(
         Text(cron_fault, pattern=r"^\S+( \S+){4}$"),
         "When `serve` and `worker` run it, as five cron fields in UTC.",
     ),
-    rules=(unique("id", "id", "destinations"),),
+    rules=(unique("destinations", "id"),),
 )
 
 ROOT = Table(
@@ -283,5 +264,5 @@ ROOT = Table(
         "The program's log.",
         default={},
     ),
-    rules=(unique("id", "id", "pipelines"),),
+    rules=(unique("pipelines", "id"),),
 )

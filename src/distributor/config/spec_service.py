@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 from distributor.config.checks import (
-    ID_PATTERN,
+    HTTP_PATTERN,
+    ID,
     DestinationUrl,
     digest_fault,
     email_fault,
     http_url_fault,
-    id_fault,
 )
 from distributor.config.kinds import Choice, Duration, Free, Items, Schema, Text, Whole
 from distributor.config.reading import Cursor
-from distributor.config.spec_storage import storage_beside
-from distributor.config.table import Key, Table, Values
+from distributor.config.spec_storage import storage_beside, storage_conditions
+from distributor.config.table import Key, Table, Values, unique
 
-_ID = Text(id_fault, pattern=ID_PATTERN)
 _SECRET = Text(secret=True)
 _MIB = 1024 * 1024
 ACTIONS = ("command", "webhook", "email", "heartbeat")
 
 
-def _unique_names(values: Values, at: Cursor) -> None:
-    tokens = values.get("tokens")
-    names = [token.get("name") for token in tokens if isinstance(token, dict)] if isinstance(tokens, tuple) else []
-    for index, name in enumerate(names):
-        if name is not None and name in names[:index]:
-            where = at.within("tokens", index, "name")
-            where.fault(f"{where.shown} is the name of tokens[{names.index(name)}] already", "duplicate")
-
-
 TOKEN = Table(
-    Key("name", _ID, "Who uses the token; it appears in the audit log.", required=True, example="nightly-build"),
+    Key("name", ID, "Who uses the token; it appears in the audit log.", required=True, example="nightly-build"),
     Key(
         "sha256",
         Text(digest_fault, pattern="^(sha256:)?[0-9a-f]{64}$", secret=True),
         "SHA-256 of the token, in hex.",
         required=True,
     ),
-    Key("pipelines", Items(_ID, 1), "Pipelines the token may upload to.", required=True, example=["reports"]),
+    Key("pipelines", Items(ID, 1), "Pipelines the token may upload to.", required=True, example=["reports"]),
 )
 
 LIMITS = Table(
@@ -89,7 +79,8 @@ SERVER = Table(
     Key("heartbeat", Duration(1), "How often a worker says that it lives.", default="10s"),
     Key("takeover_after", Duration(2), "When a silent worker's jobs go to another.", default="45s"),
     Key("trusted_proxies", Items(Text()), "Proxies whose X-Forwarded-* headers count.", default=[]),
-    rules=(_unique_names,),
+    rules=(unique("tokens", "name"),),
+    refine=storage_conditions("spool"),
 )
 
 
@@ -123,16 +114,20 @@ HOOK = Table(
         "Events that call it.",
         default=["published", "conflict", "failed"],
     ),
-    Key("pipelines", Items(_ID, 1), "Pipelines it concerns; left out: all."),
+    Key("pipelines", Items(ID, 1), "Pipelines it concerns; left out: all."),
     Key(
         "command",
         Items(Text(), 1),
         "Program and arguments, run without a shell; the report is its standard input.",
         example=["/usr/local/bin/notify", "--quiet"],
     ),
-    Key("webhook", Text(http_url_fault, secret=True), "URL that gets the event as JSON by POST."),
+    Key("webhook", Text(http_url_fault, pattern=HTTP_PATTERN, secret=True), "URL that gets the event as JSON by POST."),
     Key("email", EMAIL, "Mail to send."),
-    Key("heartbeat", Text(http_url_fault, secret=True), "URL to call by GET: silence is then the alarm."),
+    Key(
+        "heartbeat",
+        Text(http_url_fault, pattern=HTTP_PATTERN, secret=True),
+        "URL to call by GET: silence is then the alarm.",
+    ),
     Key("timeout", Duration(1), "How long the hook may take.", default="10s"),
     rules=(_one_action,),
     refine=_hook_schema,

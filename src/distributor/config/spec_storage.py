@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from distributor.config.checks import glob_fault, header_fault, host_key_fault, http_url_fault, scheme_of
+from distributor.config.checks import GLOB, HOST_KEY_PATTERN, HTTP_URL, header_fault, host_key_fault, scheme_of
 from distributor.config.kinds import Choice, Duration, FilePath, Flag, Free, Items, Kind, Mode, Schema, Text, Whole
 from distributor.config.reading import Cursor
 from distributor.config.table import Key, Table
@@ -33,7 +33,7 @@ class StorageTable(Table):
 def _headers() -> Key:
     header = Text(header_fault)
     table = Table(
-        Key("match", Items(Text(glob_fault), 1), "Globs of output paths.", required=True, example=["*.html"]),
+        Key("match", Items(GLOB, 1), "Globs of output paths.", required=True, example=["*.html"]),
         Key("cache_control", header, "The Cache-Control header.", example="public, max-age=300"),
         Key("content_type", header, "The Content-Type header, instead of the one by the file's name."),
         Key("content_disposition", header, "The Content-Disposition header.", example="attachment"),
@@ -45,7 +45,7 @@ def _headers() -> Key:
 
 def _connection() -> tuple[Key, ...]:
     return (
-        Key("endpoint", Text(http_url_fault), "The service's URL, where it is not the provider's own."),
+        Key("endpoint", HTTP_URL, "The service's URL, where it is not the provider's own."),
         Key("ca_file", _FILE, "PEM file of certificate authorities to trust, for a private service."),
         Key("allow_http", Flag(), "Allow an endpoint without TLS.", default=False),
         Key("connect_timeout", Duration(1), "How long to wait for a connection.", default="10s"),
@@ -66,7 +66,11 @@ SFTP = StorageTable(
     Key("passphrase", _SECRET, "Passphrase of the private keys."),
     Key("password", _SECRET, "Password of the account."),
     Key("known_hosts", _FILE, "Known-hosts file; left out: ~/.ssh/known_hosts and the system's."),
-    Key("host_key", Text(host_key_fault), "The only host key to accept, as a SHA256:… fingerprint."),
+    Key(
+        "host_key",
+        Text(host_key_fault, pattern=HOST_KEY_PATTERN),
+        "The only host key to accept, as a SHA256:… fingerprint.",
+    ),
     Key("ssh_config", _FILE, "OpenSSH client configuration; left out: ~/.ssh/config."),
     Key("connect_timeout", Duration(1), "How long to wait for a connection.", default="20s"),
     Key("timeout", Duration(1), "How long the server may stay silent.", default="60s"),
@@ -120,15 +124,19 @@ def storage_beside(key: str, beside: Mapping[str, Cursor]) -> Kind:
     return ANY if url is None else BY_SCHEME.get(scheme_of(url), ANY)
 
 
-def storage_conditions(found: Schema) -> Schema:
-    """Add to a destination's schema which storage keys go with which URL."""
+def storage_conditions(key: str) -> Callable[[Schema], Schema]:
+    """Return what adds to a schema which storage keys go with which URL under ``key``."""
     patterns = {scheme: f"^{scheme}://" for scheme in BY_SCHEME}
     patterns["file"] = r"^(?!.*\$)(?:file://|(?!.*://))"
-    conditions = [
-        {
-            "if": {"properties": {"url": {"type": "string", "pattern": patterns[scheme]}}, "required": ["url"]},
-            "then": {"properties": {"storage": table.schema()}},
-        }
-        for scheme, table in BY_SCHEME.items()
-    ]
-    return {**found, "allOf": conditions}
+
+    def refine(found: Schema) -> Schema:
+        conditions = [
+            {
+                "if": {"properties": {key: {"type": "string", "pattern": patterns[scheme]}}, "required": [key]},
+                "then": {"properties": {"storage": table.schema()}},
+            }
+            for scheme, table in BY_SCHEME.items()
+        ]
+        return {**found, "allOf": conditions}
+
+    return refine

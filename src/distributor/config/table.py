@@ -116,3 +116,20 @@ class Table:
         if required := [name for name, key in self.keys.items() if key.required]:
             found["required"] = required
         return self.refine(found) if self.refine else found
+
+
+def unique(listed: str, field: str) -> Rule:
+    """Return a rule: ``field`` differs among the entries of the list under the key ``listed``."""
+
+    def rule(values: Values, at: Cursor) -> None:
+        entries = values.get(listed)
+        first: dict[object, int] = {}
+        for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
+            value = entry.get(field) if isinstance(entry, dict) else None
+            if value in first:
+                where = at.within(listed, index, field)
+                where.fault(f"{where.shown} is the {field} of {listed}[{first[value]}] already", "duplicate")
+            elif value is not None:
+                first[value] = index
+
+    return rule
