@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from typing import NoReturn, Protocol, cast
 
@@ -29,8 +30,8 @@ class Formatter(argparse.HelpFormatter):
     """Help with room for the longest command, and no wider than is good to read."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=26)
-        self._width = min(self._width, 98)
+        # Given no width, the base class imports shutil and all of its compressors, for every argument that is added.
+        super().__init__(prog, max_help_position=26, width=min(_columns(), 100) - 2)
 
     def add_argument(self, action: argparse.Action) -> None:
         """Add an argument; the names of commands are indented, which the base class does not count."""
@@ -111,6 +112,16 @@ def _suggestion(word: str, commands: Mapping[str, str]) -> str:
 
 def _sentence(summary: str) -> str:
     return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 def _version() -> str:
