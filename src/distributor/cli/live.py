@@ -13,11 +13,12 @@ class Bar:
     """A bar over bytes or files, removed when it is stopped. Safe to move from several threads."""
 
     def __init__(self, title: str, total: int, style: Style, *, in_bytes: bool) -> None:
-        console = Console(stderr=True, no_color=not style.color, width=style.width, highlight=False)
+        # A little narrower than the terminal: an echoed ^C must not wrap, or the bar could not be wiped away.
+        console = Console(stderr=True, no_color=not style.color, width=style.width - 4, highlight=False)
         amount = DownloadColumn(binary_units=True) if in_bytes else MofNCompleteColumn()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=None, complete_style="cyan", finished_style="green"),
             amount,
             TimeRemainingColumn(compact=True),
             console=console,
