@@ -91,12 +91,17 @@ def warn_of_links(request: Request, markdown: Markdown, links: Links) -> None:
     lines: dict[str, int] = {}
     for target, line in link_lines(markdown.text):
         lines.setdefault(unescape(target), line + markdown.first_line - 1)
-    files = {file.path for file in request.manifest.files}
     for target, wanted in links.dead.items():
         at = lines.get(target) or markdown.line_of(target)
         where = f"{markdown.path}:{at}" if at else markdown.path
-        state = "this destination does not publish" if wanted in files else "is not in the bundle"
-        request.warn(f"{where}: links to {wanted!r}, which {state}")
+        request.warn(f"{where}: {dead_link(request, wanted)}")
+
+
+def dead_link(request: Request, wanted: str) -> str:
+    """Say what is wrong with a link to the bundle path ``wanted``, which no output is made from."""
+    known = any(file.path == wanted for file in request.manifest.files)
+    state = "this destination does not publish" if known else "is not in the bundle"
+    return f"links to {wanted!r}, which {state}"
 
 
 def title_of(data: bytes, path: str) -> tuple[str | None, str | None]:

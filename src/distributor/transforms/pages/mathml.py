@@ -16,15 +16,16 @@ NESTABLE = 600
 
 _TAGS = frozenset(
     (  # noqa: SIM905 (words wrap better than a list)
-        "math mrow mi mo mn mtext mspace ms mfrac msqrt mroot mstyle merror mpadded mphantom mfenced menclose msub msup"
-        " msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr"
+        "math mrow mi mo mn mtext mspace ms mfrac msqrt mroot mstyle merror mpadded mphantom mfenced menclose"
+        " msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr"
     ).split()
 )
 _ATTRIBUTES = frozenset(
     (  # noqa: SIM905 (words wrap better than a list)
         "display displaystyle scriptlevel mathvariant stretchy fence separator form lspace rspace minsize maxsize"
-        " symmetric largeop movablelimits accent accentunder linethickness columnalign rowlines columnlines columnspacing"
-        " rowspacing width height depth voffset notation mathcolor mathbackground mathsize frame open close separators"
+        " symmetric largeop movablelimits accent accentunder linethickness columnalign rowlines columnlines"
+        " columnspacing rowspacing width height depth voffset notation mathcolor mathbackground mathsize frame"
+        " open close separators"
     ).split()
 )
 _NESTABLE = re.compile(r"\\[a-zA-Z]+|[{^_\[]")

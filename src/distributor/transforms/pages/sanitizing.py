@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _TAGS = frozenset(
     (  # noqa: SIM905 (words wrap better than a list)
         "a abbr address article aside audio b bdi bdo blockquote br caption center cite code col colgroup dd del"
-        " details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i img input ins kbd li mark ol p"
-        " pre q rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead"
-        " time tr tt u ul var video wbr"
+        " details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i img input ins kbd"
+        " li mark ol p pre q rp rt ruby s samp section small source span strike strong sub summary sup table tbody"
+        " td tfoot th thead time tr tt u ul var video wbr"
     ).split()
 )
 _DROPPED_WITH_CONTENT = frozenset(["script", "style", "title", "template", "noscript", "iframe", "svg", "math"])
