@@ -1,0 +1,1 @@
+"""Real servers for the tests, started on free loopback ports."""
