@@ -108,6 +108,9 @@ STORAGE = [
     ("s3://b", "{endpoint: h}", "endpoint"),
     ("s3://b", "{headers: [{cache_control: x}]}", "headers[0].match"),
     ("s3://b", "{account: x}", "account"),
+    ("s3://b", "{endpoint: 'http://h'}", "endpoint"),
+    ("az://b", "{endpoint: 'http://h', allow_http: false}", "endpoint"),
+    ("s3://b", "{access_key_id: x}", "access_key_id"),
     ("az://c", "{profile: x}", "profile"),
     ("gs://b", "{region: x}", "region"),
 ]

@@ -186,7 +186,7 @@ def test_storage_values_are_ready_to_use(load: Loading, tmp_path: Path) -> None:
     assert only(load, text, "sftp://h/x").storage == {
         "identity_files": (f"{tmp_path}/key",),
         "known_hosts": "/k",
-        "file_mode": 0o640,
+        "file_mode": "0640",
         "timeout": 120,
         "connect_timeout": 20,
         "retries": 0,

@@ -146,7 +146,7 @@ def test_a_secret_of_digits_keeps_its_characters(load: Loading) -> None:
 
 def test_a_mode_out_of_a_variable_is_octal_text(load: Loading) -> None:
     config = load(destination("storage: {file_mode: '${M}'}"), {"M": "0640"})
-    assert config.pipelines[0].destinations[0].storage["file_mode"] == 0o640
+    assert config.pipelines[0].destinations[0].storage["file_mode"] == "0640"
 
 
 def test_a_whole_url_may_come_from_a_variable(load: Loading) -> None:
@@ -180,6 +180,15 @@ def test_a_form_fault_counts_in_a_pipeline_that_is_not_selected(load: Loading) -
         "pipelines[0].destinations[0].colour",
         "pipelines[1].sorce",
     ]
+
+
+def test_credentials_that_are_not_set_are_no_fault_of_an_unselected_pipeline(load: Loading) -> None:
+    keys = "{access_key_id: '${A}', secret_access_key: '${B}', endpoint: 'http://h', allow_http: '${C}'}"
+    text = (
+        TWO.replace("url: /one", f"url: 's3://b', storage: {keys}").replace("${NONE}", "1").replace("${file:none}", "")
+    )
+    assert [p.id for p in load(text, {"A": "x"}, pipelines=("two",)).pipelines] == ["two"]
+    assert [p.code for p in faults(load, text, {"A": "x"}, pipelines=("one",))] == ["unset_variable"] * 2
 
 
 def test_an_id_may_come_from_a_variable(load: Loading) -> None:

@@ -69,10 +69,15 @@ def _rule(values: Values) -> OutputRule:
     return OutputRule(
         values["include"],
         values["exclude"],
-        values.get("transform"),
+        _name(values.get("transform")),
         values.get("path"),
         tuple(values["options"].items()),
     )
+
+
+def _name(value: object) -> str | None:
+    """Return a name as plain text: it is written into states, which take no subclass of ``str``."""
+    return None if value is None else str(value)
 
 
 def warnings_of(pipelines: tuple[Pipeline, ...], label: str) -> Iterator[str]:

@@ -8,16 +8,18 @@ Schema draft 7), so that the three can't disagree.
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from distributor.config.reading import INVALID, Cursor, Invalid, Secret
-from distributor.config.scalars import parse_delete_limit, parse_duration, parse_mode
+from distributor.config.scalars import parse_delete_limit, parse_duration
 
 Schema = dict[str, object]
 VARIABLE: Schema = {"type": "string", "pattern": r"^\$\{[^}]*\}$"}
 """A value that is one variable and nothing else, which any plain value may be (H1)."""
 
+_MODE = re.compile(r"[0-7]{3,4}\Z")
 ABSENT: Final = object()
 """The default of a key that simply stays out when it is left out."""
 
@@ -153,22 +155,22 @@ class DeleteLimitKind(Plain):
 
 
 class Mode(Plain):
-    """Permission bits as quoted octal text (H2); its value is a number."""
+    """Permission bits as quoted octal text (H2), which is also its value."""
 
-    def convert(self, raw: object) -> int:
-        """Return the permission bits."""
-        mode = parse_mode(raw)
-        if mode is None:
+    def convert(self, raw: object) -> str:
+        """Return the octal text."""
+        if not isinstance(raw, str) or not _MODE.match(raw):
             raise ValueError('is not octal text in quotes, such as "0644"')
-        return mode
+        return str(raw)
 
     def read(self, at: Cursor) -> object:
-        """Return the permission bits; what a variable holds is taken as the text it is (H1)."""
-        if at.has_variable:
-            text = at.text()
-            mode = parse_mode(str(text)) if isinstance(text, str) else text
-            return at.fault(f"{at.shown} does not give octal digits such as 0644") if mode is None else mode
-        return super().read(at)
+        """Return the octal text; what a variable holds is taken as the text it is (H1)."""
+        if not at.has_variable:
+            return super().read(at)
+        text = at.text()
+        if isinstance(text, Invalid) or _MODE.match(text):
+            return text if isinstance(text, Invalid) else str(text)
+        return at.fault(f"{at.shown} does not give octal digits such as 0644")
 
     def schema(self) -> Schema:
         """Return the kind's JSON Schema."""

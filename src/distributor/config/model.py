@@ -19,7 +19,7 @@ class Destination(NamedTuple):
     """One configured destination.
 
     ``url`` is an absolute path for a local folder, else as configured. ``storage`` is
-    the kind's own mapping, defaults filled in: durations in seconds, modes as numbers,
+    the kind's own mapping, defaults filled in: durations in seconds, modes as octal text,
     files as absolute paths; of a foreign kind as it stands in the file.
     ``policy`` holds what comparison and planning depend on. ``line`` is where the
     destination stands in the file, for messages.

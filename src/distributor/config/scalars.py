@@ -1,4 +1,4 @@
-"""Small texts of the configuration and the command line: durations, delete limits, modes (D14, H2)."""
+"""Small texts of the configuration and the command line: durations and delete limits (D14)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ _DURATION = re.compile(r"([0-9]{1,9})([smhdw])\Z")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _COUNT = re.compile(r"[0-9]{1,18}\Z")
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%\Z")
-_MODE = re.compile(r"[0-7]{3,4}\Z")
 
 
 def parse_duration(text: object) -> int | None:
@@ -32,8 +31,3 @@ def parse_delete_limit(value: object) -> DeleteLimit | None:
 def parse_delete_limit_option(text: str) -> DeleteLimit | None:
     """Read ``--max-delete``, where a count is text as well, or return ``None`` (D3, D14)."""
     return parse_delete_limit(int(text) if _COUNT.match(text) else text)
-
-
-def parse_mode(text: object) -> int | None:
-    """Return the permission bits of quoted octal text such as ``"0644"``, or ``None`` (H2)."""
-    return int(text, 8) if isinstance(text, str) and _MODE.match(text) else None

@@ -10,7 +10,7 @@ from distributor.config.checks import (
     email_fault,
     http_url_fault,
 )
-from distributor.config.kinds import Choice, Duration, Free, Items, Schema, Text, Whole
+from distributor.config.kinds import Choice, Duration, FilePath, Free, Items, Schema, Text, Whole
 from distributor.config.reading import Cursor
 from distributor.config.spec_storage import storage_beside, storage_conditions
 from distributor.config.table import Key, Table, Values, unique
@@ -47,7 +47,10 @@ SERVER = Table(
     Key("host", Text(), "Address to listen on.", default="127.0.0.1"),
     Key("port", Whole(0, 65535), "Port to listen on; 0 takes a free one.", default=8080),
     Key(
-        "spool", DestinationUrl(), "Where uploads wait: a folder or an object store.", example="/var/spool/distributor"
+        "spool",
+        DestinationUrl(),
+        "Where uploads wait: a folder or an object store; left out: distributor-spool beside this file.",
+        example="/var/spool/distributor",
     ),
     Key(
         "storage",
@@ -56,6 +59,7 @@ SERVER = Table(
         default={},
         choose=lambda beside: storage_beside("spool", beside),
     ),
+    Key("work", FilePath(), "Local folder for uploads on their way; left out: inside the spool folder."),
     Key(
         "database",
         Text(secret=True),

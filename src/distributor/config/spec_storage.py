@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from distributor.config.checks import GLOB, HOST_KEY_PATTERN, HTTP_URL, header_fault, host_key_fault, scheme_of
 from distributor.config.kinds import Choice, Duration, FilePath, Flag, Free, Items, Kind, Mode, Schema, Text, Whole
 from distributor.config.reading import Cursor
-from distributor.config.table import Key, Table
+from distributor.config.table import Key, Rule, Table, Values
 
 _PLAIN = Text()
 _SECRET = Text(secret=True)
@@ -17,8 +17,8 @@ _FILE = FilePath()
 class StorageTable(Table):
     """The keys of one kind; a key of another kind is named as such."""
 
-    def __init__(self, *keys: Key, about: str) -> None:
-        super().__init__(*keys)
+    def __init__(self, *keys: Key, about: str, rules: tuple[Rule, ...] = ()) -> None:
+        super().__init__(*keys, rules=rules)
         self.about = about
 
     def _unknown(self, name: str, entry: Cursor) -> None:
@@ -55,6 +55,19 @@ def _connection() -> tuple[Key, ...]:
     )
 
 
+def _needs_tls(values: Values, at: Cursor) -> None:
+    if str(values.get("endpoint", "")).startswith("http://") and values.get("allow_http") is False:
+        at.within("endpoint").fault("has no TLS; use https://, or set allow_http: true beside it")
+
+
+def _keys_go_together(values: Values, at: Cursor) -> None:
+    del values
+    entries = at.entries()
+    given = [name for name in ("access_key_id", "secret_access_key") if isinstance(entries, dict) and name in entries]
+    if len(given) == 1:
+        at.within(given[0]).fault("stands alone; access_key_id and secret_access_key go together")
+
+
 LOCAL = StorageTable(
     Key("file_mode", Mode(), "Permissions of files, as octal text; left out: as the umask says.", example="0644"),
     Key("dir_mode", Mode(), "Permissions of folders, as octal text; left out: as the umask says.", example="0755"),
@@ -89,12 +102,14 @@ S3 = StorageTable(
     Key("session_token", _SECRET, "Session token of temporary credentials."),
     Key("profile", _PLAIN, "Profile of the AWS configuration files."),
     about="an S3 bucket",
+    rules=(_needs_tls, _keys_go_together),
 )
 
 GCS = StorageTable(
     *_connection(),
     Key("service_account_file", _FILE, "Key file of a service account; left out: the application's default."),
     about="a Google Cloud Storage bucket",
+    rules=(_needs_tls,),
 )
 
 AZURE = StorageTable(
@@ -106,6 +121,7 @@ AZURE = StorageTable(
     Key("client_id", _PLAIN, "Application of an application registration."),
     Key("client_secret", _SECRET, "Secret of an application registration."),
     about="an Azure container",
+    rules=(_needs_tls,),
 )
 
 BY_SCHEME = {"file": LOCAL, "sftp": SFTP, "s3": S3, "gs": GCS, "az": AZURE}
