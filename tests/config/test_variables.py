@@ -184,9 +184,8 @@ def test_a_form_fault_counts_in_a_pipeline_that_is_not_selected(load: Loading) -
 
 def test_credentials_that_are_not_set_are_no_fault_of_an_unselected_pipeline(load: Loading) -> None:
     keys = "{access_key_id: '${A}', secret_access_key: '${B}', endpoint: 'http://h', allow_http: '${C}'}"
-    text = (
-        TWO.replace("url: /one", f"url: 's3://b', storage: {keys}").replace("${NONE}", "1").replace("${file:none}", "")
-    )
+    text = TWO.replace("url: /one", f"url: 's3://b', storage: {keys}")
+    text = text.replace(', concurrency: "${NONE}"', "").replace("${NONE}", "x").replace("${file:none}", "")
     assert [p.id for p in load(text, {"A": "x"}, pipelines=("two",)).pipelines] == ["two"]
     assert [p.code for p in faults(load, text, {"A": "x"}, pipelines=("one",))] == ["unset_variable"] * 2
 
