@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -305,6 +306,23 @@ class TestLockHolders:
         assert info is not None
         assert "pid" in info.holder
         assert secret not in info.holder
+
+    def test_processes_that_count_under_the_lock_lose_no_count(self, root: Path) -> None:
+        """Four processes, 25 rounds each: read, add one, write, with nothing but the lock between them."""
+        script = (
+            "import sys; from distributor.storage.opening import Target, open_storage\n"
+            "from distributor.storage.base import LockRequest, bytes_content\n"
+            "storage = open_storage(Target(sys.argv[1], {}))\n"
+            "for _ in range(25):\n"
+            "    with storage.lock(LockRequest(60.0, 3.0, 'counter', lambda holder: None)):\n"
+            "        count = int(storage.read('count').data) + 1\n"
+            "        storage.stage('0', bytes_content(b'%d' % count, ''))\n"
+            "        storage.promote('0', 'count')\n"
+        )
+        (root / "count").write_bytes(b"0")
+        counters = [subprocess.Popen([sys.executable, "-c", script, str(root)]) for _ in range(4)]
+        assert [counter.wait(timeout=120) for counter in counters] == [0, 0, 0, 0]
+        assert (root / "count").read_bytes() == b"100"
 
     def test_a_root_replaced_while_waiting_is_locked_in_its_new_place(self, root: Path, tmp_path: Path) -> None:
         def replace(_holder: str) -> None:

@@ -8,7 +8,6 @@ is durable when is said at each method. The lock is the system's (:mod:`.local_l
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -22,6 +21,7 @@ from distributor.storage.backends.local_tree import (
     Folder,
     Found,
     Tree,
+    entry_of,
     is_regular,
     mount_of,
     split,
@@ -108,11 +108,11 @@ class LocalStorage:
 
         A folder that another process removes meanwhile is not there.
         """
-        folders = [""] if self._parent("list", ".distributor") else []
+        folders = [""] if self._has_root("list") else []
         while folders:
             folder = folders.pop()
             for found in self._scan(folder):
-                entry = _entry(f"{folder}/{found.name}" if folder else found.name, found.status)
+                entry = entry_of(f"{folder}/{found.name}" if folder else found.name, found.status)
                 if entry.kind is EntryKind.FOLDER:
                     folders.append(entry.path)
                 yield entry
@@ -131,7 +131,7 @@ class LocalStorage:
             folder, name = found
             with self._translated("stat", path):
                 try:
-                    return _entry(path, os.stat(name, dir_fd=folder.fd, follow_symlinks=False))
+                    return entry_of(path, os.stat(name, dir_fd=folder.fd, follow_symlinks=False))
                 except FileNotFoundError:
                     pass  # as if its folder were not there
         raise self._not_found("stat", path)
@@ -327,16 +327,22 @@ class LocalStorage:
 
     def _parent(self, operation: str, path: str) -> tuple[Folder, bytes] | None:
         """Open the folder that ``path`` lies in; ``None`` where there certainly is none."""
+        if not self._has_root(operation):
+            return None
         with self._translated(operation, path):
             above, name = split(path)
-            try:
-                self._tree.root()
-            except FileNotFoundError:
-                return None
             try:
                 return self._tree.folder(above), name
             except (FileNotFoundError, NotADirectoryError):
                 return None
+
+    def _has_root(self, operation: str) -> bool:
+        with self._translated(operation, None):
+            try:
+                self._tree.root()
+            except FileNotFoundError:
+                return False
+        return True
 
     def _open(self, operation: str, path: str) -> tuple[int, os.stat_result]:
         """Open a regular file for reading. Never waits for a fifo, never follows a link."""
@@ -373,14 +379,6 @@ def _until_in_place(action: Callable[[], T]) -> T:
         except Vanished:
             continue
     return action()
-
-
-def _entry(path: str, status: os.stat_result | None) -> Entry:
-    if status is None or stat.S_ISDIR(status.st_mode):
-        return Entry(path, EntryKind.FOLDER, 0)
-    if is_regular(status):
-        return Entry(path, EntryKind.FILE, status.st_size, version_of(status))
-    return Entry(path, EntryKind.OTHER, 0)
 
 
 def _unlink(folder: Folder, name: bytes) -> bool:

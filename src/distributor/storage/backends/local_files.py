@@ -148,7 +148,11 @@ class FileWriter:
             os.rename(old, new, src_dir_fd=source.fd, dst_dir_fd=target.fd)
 
     def _replace_version(self, source: Folder, old: bytes, target: Folder, new: bytes, token: str) -> None:
-        """Compare and replace in one step: whoever replaces this very file holds the lock on it."""
+        """Compare and replace in one step: whoever replaces this very file by its version holds its lock.
+
+        An unconditional write asks for no such lock: files that are written with
+        conditions are written with them always, or under the writer lock.
+        """
         try:
             fd = os.open(new, READ_FLAGS, dir_fd=target.fd)
         except FileNotFoundError as error:

@@ -15,6 +15,7 @@ import stat
 import sys
 from typing import NamedTuple
 
+from distributor.core.observation import Entry, EntryKind
 from distributor.storage.processes import read_proc
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -252,6 +253,15 @@ def _look_at(entry: os.DirEntry[str]) -> Found | None:
 def is_regular(status: os.stat_result) -> bool:
     """Whether this is the status of a regular file."""
     return stat.S_ISREG(status.st_mode)
+
+
+def entry_of(path: str, status: os.stat_result | None) -> Entry:
+    """Return the entry for a status as :meth:`Tree.scan` gives it."""
+    if status is None or stat.S_ISDIR(status.st_mode):
+        return Entry(path, EntryKind.FOLDER, 0)
+    if is_regular(status):
+        return Entry(path, EntryKind.FILE, status.st_size, version_of(status))
+    return Entry(path, EntryKind.OTHER, 0)
 
 
 def version_of(status: os.stat_result) -> str:
