@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from distributor.app.context import Context
 from distributor.app.requests import RunRequest
 from distributor.cli.options import add_selection, selection
+from distributor.cli.running import Report, load
 from distributor.config.scalars import parse_delete_limit_option
 from distributor.core.policy import DeleteLimit, TakeoverMode
 from distributor.errors import UsageError
@@ -45,6 +47,16 @@ def request_of(args: Namespace, command: str, *, dry_run: bool) -> RunRequest:
         takeover=TakeoverMode(args.takeover) if args.takeover else None,
         max_delete=_limit(args.max_delete),
     )
+
+
+def publish(args: Namespace, request: RunRequest, context: Context) -> Report:
+    """Carry out a request, with the configuration's warnings shown first (D4)."""
+    from distributor.app.publish import run  # here: help and usage errors need none of it
+
+    config = load(args, request.selection)
+    for warning in config.warnings:
+        context.progress.note(f"warning: {warning}")
+    return run(config, request, context)
 
 
 def _limit(text: str | None) -> DeleteLimit | None:

@@ -70,14 +70,11 @@ def perform(
     return code if interruption.number is None else exit_codes.of_signal(interruption.number)
 
 
-def load(args: Namespace, chosen: Selection, context: Context) -> Config:
-    """Load the configuration for the chosen pipelines and show its warnings. Raises ``ConfigError``."""
+def load(args: Namespace, chosen: Selection) -> Config:
+    """Load the configuration for the chosen pipelines. Raises ``ConfigError`` and ``UsageError``."""
     from distributor.config.loading import load_config  # here: bundle commands read no configuration
 
-    config = load_config(args.config, pipelines=chosen.pipelines)
-    for warning in config.warnings:
-        context.progress.note(f"warning: {warning}")
-    return config
+    return load_config(args.config, pipelines=chosen.pipelines)
 
 
 def _last_words(args: Namespace, number: int) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from distributor.app.context import Context
 from distributor.cli.exit_codes import detailed
 from distributor.cli.options import add_common, add_config
-from distributor.cli.publishing import add_publishing, request_of
+from distributor.cli.publishing import add_publishing, publish, request_of
 from distributor.cli.render_plan import render_plan
-from distributor.cli.running import Report, load, perform
+from distributor.cli.running import perform
 
 SUMMARY = "show what `run` would do, and write nothing"
 
@@ -24,11 +23,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Plan."""
-    from distributor.app.publish import run  # here: help and usage errors need none of it
-
     request = request_of(args, "plan", dry_run=True)
 
-    def use_case(context: Context) -> Report:
-        return run(load(args, request.selection, context), request, context)
-
-    return perform(args, use_case, render_plan, judge=detailed if args.detailed_exitcode else None)
+    return perform(
+        args,
+        lambda context: publish(args, request, context),
+        render_plan,
+        judge=detailed if args.detailed_exitcode else None,
+    )

@@ -30,6 +30,6 @@ def execute(args: Namespace) -> int:
     request = PruneRequest(selection(args), args.apply)
 
     def use_case(context: Context) -> Report:
-        return prune(load(args, request.selection, context), request, context)
+        return prune(load(args, request.selection), request, context)
 
     return perform(args, use_case, render_prune)

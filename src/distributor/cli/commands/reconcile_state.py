@@ -30,6 +30,6 @@ def execute(args: Namespace) -> int:
     request = RepairRequest(selection(args), args.all_owners, args.allow_empty, args.dry_run)
 
     def use_case(context: Context) -> Report:
-        return reconcile_state(load(args, request.selection, context), request, context)
+        return reconcile_state(load(args, request.selection), request, context)
 
     return perform(args, use_case, render_reconcile)

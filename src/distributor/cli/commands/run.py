@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from distributor.app.context import Context
 from distributor.cli.options import add_common, add_config
-from distributor.cli.publishing import add_publishing, request_of
-from distributor.cli.running import Report, View, load, perform
+from distributor.cli.publishing import add_publishing, publish, request_of
+from distributor.cli.running import Report, View, perform
 
 SUMMARY = "publish bundles to their destinations"
 
@@ -22,14 +21,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     """Publish."""
-    from distributor.app.publish import run  # here: help and usage errors need none of it
-
     request = request_of(args, "run", dry_run=args.dry_run)
 
-    def use_case(context: Context) -> Report:
-        return run(load(args, request.selection, context), request, context)
-
-    return perform(args, use_case, _render_plan if args.dry_run else _render_run)
+    return perform(args, lambda context: publish(args, request, context), _render_plan if args.dry_run else _render_run)
 
 
 def _render_run(document: Report, view: View) -> list[str]:

@@ -26,6 +26,6 @@ def execute(args: Namespace) -> int:
     chosen = selection(args)
 
     def use_case(context: Context) -> Report:
-        return status(load(args, chosen, context), chosen, context)
+        return status(load(args, chosen), chosen, context)
 
     return perform(args, use_case, render_status)
