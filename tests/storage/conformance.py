@@ -455,14 +455,14 @@ class AtomicConditions(CheckedConditions):
     def test_of_many_that_replace_one_version_one_wins(self, storage: Storage, again: Callable[[], Storage]) -> None:
         openers = [storage, *(again() for _ in range(7))]
         version = storage.write("state", content(b"start"))
-        for _ in range(5):
+        for round_number in range(5):
             condition = IfVersion(version)
-            results = at_once(
-                [partial(s.write, "state", content(f"writer {n}".encode()), condition) for n, s in enumerate(openers)]
-            )
+            # New bytes each round: where a version is a digest, equal bytes are the same version.
+            bodies = [f"round {round_number}, writer {n}".encode() for n in range(8)]
+            results = at_once([partial(s.write, "state", content(bodies[n]), condition) for n, s in enumerate(openers)])
             winners = [n for n, result in enumerate(results) if isinstance(result, str)]
             assert len(winners) == 1
-            assert storage.read("state").data == f"writer {winners[0]}".encode()
+            assert storage.read("state").data == bodies[winners[0]]
             version = storage.read("state").version
 
     def test_no_update_of_a_counter_is_lost(self, storage: Storage, again: Callable[[], Storage]) -> None:
