@@ -126,6 +126,7 @@ PIPELINES = [
     ("source: {unlisted_files: error}", "pipelines[0].source.unlisted_files", "warn, fail, ignore"),
     ("source: {upload: maybe}", "pipelines[0].source.upload", "true or false"),
     ("source: {path: [a]}", "pipelines[0].source.path", "a list"),
+    ('source: {path: "a\\0b"}', "pipelines[0].source.path", "NUL"),
     ("schedule: daily", "pipelines[0].schedule", "five"),
     ("schedule: 61 * * * *", "pipelines[0].schedule", "minute"),
     ("schedule: '* * * 13 *'", "pipelines[0].schedule", "month"),

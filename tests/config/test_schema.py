@@ -43,6 +43,7 @@ BEYOND_A_SCHEMA = {
     destination("storage: {endpoint: 'http://h'}", "s3://b"): "keys that go together",
     destination("storage: {endpoint: 'http://h', allow_http: false}", "az://b"): "keys that go together",
     destination("storage: {access_key_id: x}", "s3://b"): "keys that go together",
+    pipeline('source: {path: "a\\0b"}'): "characters of paths",
     pipeline("schedule: 61 * * * *"): "the bounds of cron fields",
     pipeline("schedule: '* * * 13 *'"): "the bounds of cron fields",
     pipeline("schedule: '5-1 * * * *'"): "the bounds of cron fields",

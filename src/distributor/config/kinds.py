@@ -238,6 +238,9 @@ class Text:
 class FilePath(Text):
     """A path on this machine; relative ones begin at the configuration's folder, ``~/`` at home."""
 
+    def __init__(self) -> None:
+        super().__init__(lambda text: "contains a NUL character" if "\0" in text else None)
+
     def finish(self, text: str, at: Cursor) -> object:
         """Return the absolute path."""
         return absolute(text, at)
