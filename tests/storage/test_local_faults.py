@@ -190,7 +190,9 @@ class TestDiskFull:
         storage = local(root)
         storage.write("a", content(b"x"))
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) - 1, hard))
+        next_number = os.open("/", os.O_RDONLY)
+        os.close(next_number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (next_number, hard))
         try:
             with pytest.raises(StorageError, match="ulimit -n"):
                 storage.read("a")

@@ -9,11 +9,11 @@ import pytest
 from distributor.storage.base import Capabilities
 from distributor.storage.opening import Target
 from tests.storage.conformance import AtomicConditions, StorageContract
-from tests.storage.conformance_locks import LeaseContract, LockContract
+from tests.storage.conformance_locks import LeaseContract, OsLockContract
 from tests.storage.conformance_staging import FolderContract, StagingContract
 
 
-class TestMemory(StorageContract, AtomicConditions, StagingContract, FolderContract, LockContract):
+class TestMemory(StorageContract, AtomicConditions, StagingContract, FolderContract, OsLockContract):
     capabilities = Capabilities(staging=True, conditional_write=True, folders=True, parallel=4)
 
     @pytest.fixture

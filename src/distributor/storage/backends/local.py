@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from distributor.core.observation import Entry, EntryKind
@@ -170,13 +170,14 @@ class LocalStorage:
             with translated:
                 self._files.place(temporary, path, condition)
         except BaseException as error:
-            self.delete(temporary)
+            with suppress(StorageError):  # it goes when the staging folder is discarded
+                self.delete(temporary)
             if isinstance(error, ConditionFailed):
                 raise self._refusal(path, condition) from None
             raise
         with translated:
             self._tree.prune(STAGE_PATH)
-            self._files.sync_name(path)
+            self._files.unsynced.flush_name(path)
         return version
 
     def _refusal(self, path: str, condition: Condition) -> StorageError:

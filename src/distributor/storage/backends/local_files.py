@@ -6,9 +6,9 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
-from distributor.core.paths import parents
 from distributor.storage.backends.local_errors import ConditionFailed, Translated
 from distributor.storage.backends.local_lock import REFUSALS
 from distributor.storage.backends.local_sync import Unsynced
@@ -173,16 +173,6 @@ class FileWriter:
                 raise
             self.conditions_atomic = False
 
-    def sync_name(self, path: str) -> None:
-        """Make the name of a file durable: its folder, and the folders made for it."""
-        folders = [folder for folder in [*parents(path), ""] if folder in self._tree.unsynced]
-        for folder in {split(path)[0], *folders}:
-            fd = os.open(".", FOLDER_FLAGS, dir_fd=self._tree.folder(folder).fd)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-
 
 def _copy(new: NewFile, content: Content, translated: Translated, finish: Callable[[int], None]) -> None:
     """Write all chunks and finish. Only faults of this destination are translated, not the content's own."""
@@ -258,7 +248,8 @@ def _link_new(source: Folder, old: bytes, target: Folder, new: bytes) -> None:
             raise
         _rename_new(source, old, target, new)
     else:
-        os.unlink(old, dir_fd=source.fd)
+        with suppress(FileNotFoundError):  # the staging folder was discarded meanwhile
+            os.unlink(old, dir_fd=source.fd)
 
 
 def _rename_new(source: Folder, old: bytes, target: Folder, new: bytes) -> None:

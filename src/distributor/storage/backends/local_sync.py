@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 
+from distributor.core.paths import parents
 from distributor.storage.backends.local_tree import FOLDER_FLAGS, READ_FLAGS, Tree, split
 
 MANY = 16
@@ -53,6 +54,12 @@ class Unsynced:
             self._one_by_one(files, folders)
         self._files.difference_update(files)
         self._tree.unsynced.difference_update(folders)
+
+    def flush_name(self, path: str) -> None:
+        """Make the name of one file durable: its folder, and those made for it. Raises ``OSError``."""
+        for folder in (*parents(path), ""):
+            if folder in self._tree.unsynced or folder == split(path)[0]:
+                self._fsync(folder, b".", FOLDER_FLAGS)
 
     def _one_by_one(self, files: set[str], folders: set[str]) -> None:
         for path in files:
