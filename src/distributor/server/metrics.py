@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -20,6 +20,7 @@ class Metrics:
     """The metrics of one ``serve`` process."""
 
     def __init__(self, store: Store, lanes: Lanes, hearts: Heartbeats, config: Callable[[], Config]) -> None:
+        disable_created_metrics()
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "distributor_http_requests", "Answered requests.", ["method", "route", "status"], registry=self.registry

@@ -48,8 +48,14 @@ class Engine:
         )
         DBOS(config=config)
         _to_our_log()
-        run_job = DBOS.step(name="publish")(step)
-        let_go = DBOS.step(name="release")(release)
+
+        @DBOS.step(name="publish")
+        def run_job(batch: str, job: int) -> bool:
+            return step(batch, job)
+
+        @DBOS.step(name="release")
+        def let_go(lane: str, batch: str) -> None:
+            release(lane, batch)
 
         @DBOS.workflow(name="publish_batch")
         def publish_batch(lane: str, batch: str, jobs: list[int]) -> None:

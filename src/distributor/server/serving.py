@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from distributor.errors import UsageError
 from distributor.server.application import build_application
@@ -42,8 +42,8 @@ class PatientProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take data in; once it completes a head, the waiting is over."""
         super().data_received(data)
-        waiting = self.cycle is None or self.cycle.response_complete
-        if not waiting:
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
             self._forget_head()
         elif self._head_timer is None:
             self._watch_head()
