@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -380,4 +381,19 @@ class TestDescriptors:
         storage.write(path, content(b"x"))
         assert files_of(storage) == {path: 1}
         storage.delete(path)
+        assert list(storage.list()) == []
+
+
+class TestThreads:
+    def test_a_folder_that_comes_and_goes_under_many_threads_loses_no_file(self, storage):
+        """One thread's deletion removes the folder that another is about to write into."""
+
+        def come_and_go(number: int) -> None:
+            for _ in range(40):
+                storage.write(f"a/b/{number}", content(b"x"))
+                assert storage.read(f"a/b/{number}").data == b"x"
+                assert storage.delete(f"a/b/{number}") is True
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(come_and_go, range(6)))
         assert list(storage.list()) == []
