@@ -118,7 +118,9 @@ class SshServer:
     def children(self) -> list[int]:
         """The processes that serve its sessions."""
         assert self._process is not None
-        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self._process.pid)], capture_output=True, text=True)
+        listed = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self._process.pid)], check=False, capture_output=True, text=True
+        )
         return [int(line) for line in listed.stdout.split()]
 
     def url(self, folder: Path | str, user: str = "root") -> str:

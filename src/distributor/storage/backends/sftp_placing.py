@@ -239,39 +239,40 @@ async def drop_aside(session: Session, path: str) -> bool:
 
 
 async def _create(session: Session, temporary: str, path: str) -> None:
-    """Make ``path`` of ``temporary``, of all who try at the same time only once."""
-    if await find(session, await locate(session, path)) is not None:
-        raise _exists(session, path)
-    try:
-        await session.ask(session.client.link(session.at(temporary), session.at(path)))
-    except _REFUSED:
-        if await session.lstat(path) is not None:
-            raise _exists(session, path) from None
-        await _create_without_link(session, temporary, path)
-        return
+    """Make ``path`` of ``temporary``: of all who try at the same time, only one does."""
+    make = _link
+    for attempt in range(_TRIES):
+        if await find(session, await locate(session, path)) is not None:
+            raise AlreadyExists(f"{session.destination.location}: {path} exists already", operation="write", path=path)
+        try:
+            await make(session, temporary, path)
+        except _REFUSED as error:
+            # Either somebody was faster (and may be gone by now), or there are no hard links here.
+            if attempt or isinstance(error, asyncssh.SFTPOpUnsupported):
+                make = _rename_exclusively
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return
+
+
+async def _link(session: Session, temporary: str, path: str) -> None:
+    await session.ask(session.client.link(session.at(temporary), session.at(path)))
     await remove(session, temporary)
 
 
-async def _create_without_link(session: Session, temporary: str, path: str) -> None:
-    claims = session.destination.replacing is Replacing.PLAIN
-    try:
-        if claims:
-            # A plain rename would replace: only the exclusive creation of an empty file, which
-            # it then replaces, is what just one can do. Leases and first journals are made so.
-            session.leave(file=await session.open(path, "xb"))
+async def _rename_exclusively(session: Session, temporary: str, path: str) -> None:
+    if session.destination.replacing is not Replacing.PLAIN:
         await session.ask(session.client.rename(session.at(temporary), session.at(path)))
-    except (asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists):
-        if await session.lstat(path) is None:
-            raise
-        raise _exists(session, path) from None
-    except asyncssh.SFTPNoSuchFile:
-        if claims:
-            await remove(session, path)
+        return
+    # A plain rename would replace: only the exclusive creation of an empty file, which it
+    # then replaces, is what just one can do.
+    session.leave(file=await session.open(path, "xb"))
+    try:
+        await session.ask(session.client.rename(session.at(temporary), session.at(path)))
+    except asyncssh.SFTPError:
+        await remove(session, path)
         raise
-
-
-def _exists(session: Session, path: str) -> AlreadyExists:
-    return AlreadyExists(f"{session.destination.location}: {path} exists already", operation="write", path=path)
 
 
 def _restless(session: Session, operation: str, path: str) -> Unavailable:

@@ -126,6 +126,7 @@ async def make_folders_of(session: Session, path: str, operation: str) -> None:
 
 
 async def _make_folder(session: Session, folder: str, operation: str) -> None:
+    refusal: asyncssh.SFTPError | None = None
     for _ in range(_TRIES):
         try:
             await session.ask(session.client.mkdir(session.at(folder)))
@@ -133,16 +134,20 @@ async def _make_folder(session: Session, folder: str, operation: str) -> None:
             # Somebody removed a folder above as empty.
             await make_folders_of(session, folder, operation)
             continue
-        except (asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists):
+        except (asyncssh.SFTPFailure, asyncssh.SFTPFileAlreadyExists) as error:
             attrs = await session.lstat(folder)
             if attrs is None:
-                await raise_if_full(session, operation, folder)
-                raise
+                # Refused, or it was there and is removed already: once more tells.
+                refusal = error
+                continue
             if not is_folder(attrs):
                 raise _no_folder(session, folder, folder, operation) from None
             return
         await _made(session, folder)
         return
+    if refusal is not None:
+        await raise_if_full(session, operation, folder)
+        raise refusal
     raise Unavailable(
         f"{session.destination.location}: {folder} is removed again and again while it is made",
         operation=operation,
