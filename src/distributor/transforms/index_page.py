@@ -75,7 +75,7 @@ def _folders(request: Request) -> dict[str, list[_Entry]]:
     for source in sorted(request.source_paths):
         if source not in by_source:
             continue
-        output = best_output(by_source[source], source)
+        output = best_output(by_source[source], page=True)
         folder, name = posixpath.split(source)
         title, date = _described(request, source)
         entry = _Entry(relative_address(output.path, here), title or name, name, date or "", sizes.get(source, 0))

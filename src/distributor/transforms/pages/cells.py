@@ -51,7 +51,9 @@ class _Cells:
         content = enrich(html, self._links)
         for target, wanted in self._links.dead.items():
             cells = (number for number, cell in enumerate(self._notebook.cells, 1) if target in cell.source)
-            self._request.warn(f"{self._source}: cell {next(cells, '?')} {dead_link(self._request, wanted)}")
+            number = next(cells, None)
+            where = f"{self._source}: cell {number}" if number else f"{self._source}:"
+            self._request.warn(f"{where} {dead_link(self._request, wanted)}")
         return content
 
     def _cell(self, cell: Cell) -> str:

@@ -61,7 +61,7 @@ def _top_level_scalars(block: str, path: str) -> dict[str, str] | None:
     import yaml
 
     values: dict[str, str] = {}
-    depth = 0
+    mapping, depth = False, 0
     key: str | None = None
     try:
         for event in yaml.parse(block, Loader=yaml.SafeLoader):
@@ -71,6 +71,7 @@ def _top_level_scalars(block: str, path: str) -> dict[str, str] | None:
             elif isinstance(event, yaml.CollectionStartEvent):
                 if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
                     return None
+                mapping = True
                 depth += 1
             elif isinstance(event, yaml.ScalarEvent) and depth == 0:
                 return None
@@ -85,7 +86,7 @@ def _top_level_scalars(block: str, path: str) -> dict[str, str] | None:
             line=mark.line + 2 if mark else 1,
             hint="quote values that contain ': ' or begin with a special character",
         ) from None
-    return values if depth == 0 else None
+    return values if mapping else None
 
 
 def _take(values: dict[str, str], key: str | None, event: object) -> str | None:

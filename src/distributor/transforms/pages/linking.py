@@ -85,7 +85,8 @@ class Links:
 
     def _find(self, wanted: str, *, embedded: bool) -> str | None:
         candidates = self._plan.by_source.get(wanted)
-        return best_output(candidates, wanted, embedded=embedded).path if candidates else None
+        document = wanted.lower().endswith(_DOCUMENTS) and not embedded
+        return best_output(candidates, page=document).path if candidates else None
 
     def _is_output(self, path: str) -> bool:
         """Whether ``path`` already names an output, as seen from the page itself."""
@@ -98,13 +99,12 @@ def split_address(address: str) -> tuple[str, str]:
     return address[:cut], address[cut:]
 
 
-def best_output(candidates: Iterable[PlannedPath], source: str, *, embedded: bool = False) -> PlannedPath:
-    """Choose what a link to ``source`` should open: the page of a document, the file itself otherwise."""
-    document = source.lower().endswith(_DOCUMENTS) and not embedded
+def best_output(candidates: Iterable[PlannedPath], *, page: bool) -> PlannedPath:
+    """Choose the output of one source that a link should open: its page, or else the file itself."""
 
     def rank(output: PlannedPath) -> tuple[bool, bool, bool, str]:
         copied = output.transform is None
-        return (output.path.endswith(_TWINS), copied == document, not output.path.endswith(".html"), output.path)
+        return (output.path.endswith(_TWINS), copied == page, not output.path.endswith(".html"), output.path)
 
     return min(candidates, key=rank)
 

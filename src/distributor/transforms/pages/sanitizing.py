@@ -37,7 +37,6 @@ _ATTRIBUTES = {
     "ins": frozenset(["cite", "datetime"]),
     "ol": frozenset(["start", "type", "reversed"]),
     "source": frozenset(["src", "type"]),
-    "table": frozenset(["border"]),
     "td": frozenset(["colspan", "rowspan", "valign", "width"]),
     "th": frozenset(["colspan", "rowspan", "scope", "valign", "width"]),
     "time": frozenset(["datetime"]),
