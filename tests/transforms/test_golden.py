@@ -18,7 +18,7 @@ FILES = {
     "analysis.ipynb": (GOLDEN / "analysis.ipynb").read_bytes(),
     "data/latency.csv": (GOLDEN / "latency.csv").read_bytes(),
     "images/latency.png": b"",
-    "incidents/checkout.md": b"---\ntitle: Checkout incident\ndate: 2026-06-02\n---\n## Timeline\n\n10:14 first alert\n",
+    "incidents/checkout.md": b"---\ntitle: Checkout incident\ndate: 2026-06-02\n---\n## Timeline\n",
     "docs/runbook.md": b"# Runbook\n",
 }
 PLAN = (

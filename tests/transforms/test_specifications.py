@@ -13,7 +13,7 @@ from tests.transforms.making import page
 
 DATA = Path(__file__).with_name("data")
 COMMONMARK = json.loads((DATA / "commonmark-0.31.2.json").read_text())
-GFM = [example for example in json.loads((DATA / "gfm-0.29.json").read_text())]
+GFM = json.loads((DATA / "gfm-0.29.json").read_text())
 
 BARE_LINKS = "GitHub's autolink extension links bare addresses; plain CommonMark shows them as text"
 NEWER_COMMENTS = "CommonMark 0.31 takes HTML comments as browsers do; GFM 0.29 is older"

@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
+from urllib.parse import quote
 
 from distributor.errors import TransformError
 from distributor.transforms.base import Request
@@ -71,7 +72,8 @@ class _Cells:
         html = _FOOTNOTE.sub(rf"\g<1>c{self._notes}-\2", to_html(text))
         for name, content in attachments.items():
             if (image := _image_data(content)) is not None:
-                html = html.replace(f'src="attachment:{escape(name)}"', f'src="{image}"')
+                for written in {escape(name), quote(name)}:
+                    html = html.replace(f'src="attachment:{written}"', f'src="{image}"')
         bounds.check_html(html, self._source)
         return sanitize(html)
 

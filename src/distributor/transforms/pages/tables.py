@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from distributor.errors import TransformError
 
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_CHARS = 64 * 1024
 _SAMPLE_ROWS = 50
 COLUMNS = 1_000
@@ -121,7 +121,8 @@ def sniff(text: str) -> str:
     sample = text[:_SAMPLE_CHARS]
     if len(text) > _SAMPLE_CHARS:
         sample = sample[: sample.rfind("\n") + 1] or sample
-    return max(_DELIMITERS, key=lambda delimiter: _fit(sample, delimiter))
+    best = max(_DELIMITERS, key=lambda delimiter: _fit(sample, delimiter))
+    return best if _fit(sample, best)[1] else ","
 
 
 def _fit(sample: str, delimiter: str) -> tuple[float, int]:
