@@ -21,7 +21,7 @@ VERSION = "1"
 SCOPE = "file"
 DEFAULT_PATH = "{dir}{stem}.html"
 
-INPUT_BYTES = 48 * 1024 * 1024
+INPUT_BYTES = 32 * 1024 * 1024
 STATIC_ROWS = 500
 _ENCODINGS = ("utf-8", "utf-16-le", "windows-1252", "iso-8859-1", "iso-8859-15")
 

@@ -14,6 +14,9 @@ from distributor.errors import TransformError
 
 MARKDOWN_BYTES = 8 * 1024 * 1024
 HTML_CHARS = 24 * 1024 * 1024
+HTML_TAGS = 1_200_000
+HTML_AMPERSANDS = 200_000
+HEADINGS = 50_000
 MARKS = 500_000
 QUOTE_DEPTH = 100
 TABLE_CELLS = 200_000
@@ -26,6 +29,7 @@ _QUOTES = re.compile(r"^[ \t>*+\-0-9.)]*>", re.MULTILINE)
 _DELIMITER_ROW = re.compile(
     r"^[ \t>]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)++(?:\|[ \t]*+)?$", re.MULTILINE
 )
+_HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 
 _VOID = frozenset(["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
@@ -74,6 +78,11 @@ def check_html(html: str, path: str) -> None:
             path=path,
             hint="split it",
         )
+    # The sanitiser takes quadratic time over ampersands in one text.
+    if html.count("<") > HTML_TAGS or html.count("&amp") > HTML_AMPERSANDS:
+        raise TransformError("makes too many HTML elements or entities for one page", path=path, hint="split it")
+    if len(_HEADING.findall(html)) > HEADINGS:
+        raise TransformError(f"has more than {HEADINGS:,} headings", path=path, hint="split it")
     depth = formatting = reopened = 0
     for closing, name in _TAG.findall(html):
         tag = name.lower()

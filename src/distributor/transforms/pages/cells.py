@@ -72,7 +72,7 @@ class _Cells:
         html = _FOOTNOTE.sub(rf"\g<1>c{self._notes}-\2", to_html(text))
         for name, content in attachments.items():
             if (image := _image_data(content)) is not None:
-                for written in {escape(name), quote(name)}:
+                for written in (escape(name), quote(name)):
                     html = html.replace(f'src="attachment:{written}"', f'src="{image}"')
         bounds.check_html(html, self._source)
         return sanitize(html)

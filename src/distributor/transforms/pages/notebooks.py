@@ -15,6 +15,7 @@ from distributor.errors import TransformError
 
 NOTEBOOK_BYTES = 32 * 1024 * 1024
 VALUES = 3_000_000
+CELLS = 20_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -66,6 +67,8 @@ def read_notebook(text: str, path: str) -> Notebook:
             path=path,
             hint="open and save it with a current Jupyter",
         )
+    if len(cells) > CELLS:
+        raise TransformError(f"has {len(cells):,} cells, and a page shows at most {CELLS:,}", path=path)
     metadata = _mapping(fields.get("metadata"))
     language = _mapping(metadata.get("language_info")).get("name") or _mapping(metadata.get("kernelspec")).get(
         "language"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DATA = Path(__file__).with_name("data")
 _RIGHT_TO_LEFT = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"])
-_MIN_CONTENTS = 3
+_MIN_CONTENTS, _MAX_CONTENTS = 3, 500
 
 
 def _language(value: object) -> str | None:
@@ -129,12 +129,16 @@ def assemble(page: Page, manifest: Manifest, look: Mapping[str, object]) -> byte
 
 
 def _contents(page: Page) -> list[Heading]:
-    """Return the headings for the contents: two levels below the page's title, if there are enough of them."""
+    """Return the headings for the contents: two levels below the page's title, if there are enough and not too many."""
     if not page.contents:
         return []
     levels = sorted({heading.level for heading in page.headings if heading.level > 1})[:2]
-    listed = [heading for heading in page.headings if heading.level in levels]
-    return listed if len(listed) >= _MIN_CONTENTS else []
+    while levels:
+        listed = [heading for heading in page.headings if heading.level in levels]
+        if len(listed) <= _MAX_CONTENTS:
+            return listed if len(listed) >= _MIN_CONTENTS else []
+        levels.pop()
+    return []
 
 
 def _policy(page: Page, style: str, script: str) -> str:

@@ -71,8 +71,10 @@ def read_table(text: str, path: str, *, delimiter: str | None, header: bool, kee
         total += 1
         cells += len(row)
         chars += sum(map(len, row))
-        if len(kept) < keep and cells <= SHOWN_CELLS and chars <= SHOWN_CHARS:
-            kept.append(row)
+        if len(kept) >= keep or cells > SHOWN_CELLS or chars > SHOWN_CHARS:
+            break
+        kept.append(row)
+    total += sum(1 for _ in rows)
     width = max(len(names), max((len(row) for row in kept), default=0))
     if width > COLUMNS:
         raise TransformError(f"has {width:,} columns, and a page shows at most {COLUMNS:,}", path=path)
