@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from distributor.errors import TransformError
 from distributor.transforms import options as options_of
-from distributor.transforms.base import PlannedPath, Request
+from distributor.transforms.base import Request
 from distributor.transforms.options import Option
 
 VERSION = "1"
@@ -63,13 +63,10 @@ def render(request: Request) -> bytes:
 
 
 def _folders(request: Request) -> dict[str, list[_Entry]]:
-    from distributor.transforms.pages.linking import best_output, relative_address
+    from distributor.transforms.pages.linking import best_output, index, relative_address
 
     sizes: dict[str, int] = {file.path: file.size for file in request.manifest.files}
-    by_source: dict[str, list[PlannedPath]] = {}
-    for output in request.outputs:
-        if output.path != request.output_path:
-            by_source.setdefault(output.source_path, []).append(output)
+    by_source = index(request.outputs).by_source
     here = posixpath.dirname(request.output_path)
     folders: dict[str, list[_Entry]] = {}
     for source in sorted(request.source_paths):

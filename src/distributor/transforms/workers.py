@@ -1,7 +1,7 @@
 """Worker processes for rendering, and the small protocol between them and the process that reads.
 
 Parent to worker: the task, then one job at a time, each with its first source, and
-the answers to its reads. Worker to parent: ``("read", path)`` or ``("done", result)``.
+the answers to its reads. Worker to parent: ``("read", path)``, ``("done", output)`` or ``("failed", reason)``.
 A worker that ends without a word (killed, out of memory) fails its job, not the program.
 """
 
@@ -13,21 +13,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
-from typing import NamedTuple
 
 from distributor.errors import TransformError
 from distributor.transforms.rendering import Job, Rendered, Task, render_one
 
 _WAIT_SECONDS = 0.5
-
-
-class _Failed(NamedTuple):
-    """A ``TransformError`` on its way between processes."""
-
-    message: str
-    path: str
-    line: int | None
-    hint: str | None
 
 
 class _Worker:
@@ -65,8 +55,9 @@ class _Worker:
             self._send(read(content))
             return None
         self.job = None
-        if isinstance(content, _Failed):
-            raise TransformError(content.message, path=content.path, line=content.line, hint=content.hint)
+        if kind == "failed":
+            message, path, line, hint = content
+            raise TransformError(message, path=path, line=line, hint=hint)
         return Rendered(*content)
 
     def _send(self, message: object) -> None:
@@ -136,11 +127,11 @@ def serve(connection: Connection) -> None:
             return answer
 
         try:
-            result: object = tuple(render_one(index, job, task, read))
+            connection.send(("done", tuple(render_one(index, job, task, read))))
         except TransformError as error:
             where = error.path if error.line is None else f"{error.path}:{error.line}"
-            result = _Failed(error.message.removeprefix(f"{where}: "), error.path, error.line, error.hint)
-        connection.send(("done", result))
+            message = error.message.removeprefix(f"{where}: ")
+            connection.send(("failed", (message, error.path, error.line, error.hint)))
 
 
 def main() -> None:

@@ -10,13 +10,14 @@ from urllib.parse import quote, unquote
 
 from distributor.core.paths import parents
 from distributor.transforms.base import PlannedPath, Request
+from distributor.transforms.rendering import load
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _DOCUMENTS = (".md", ".markdown", ".mdown", ".ipynb")
 _TWINS = (".gz", ".br")
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """The destination's plan, indexed once for all pages of it."""
 
     outputs: tuple[PlannedPath, ...]
@@ -25,19 +26,23 @@ class _Plan(NamedTuple):
     folders: frozenset[str]
 
 
-_latest: _Plan | None = None
+_latest: Plan | None = None
 
 
-def _index(outputs: tuple[PlannedPath, ...]) -> _Plan:
+def index(outputs: tuple[PlannedPath, ...]) -> Plan:
+    """Return ``outputs`` by their sources, and every path and folder of them."""
     # All pages of a destination get the same tuple: indexing it per page would be quadratic.
     global _latest  # noqa: PLW0603
     if _latest is None or _latest.outputs is not outputs:
         by_source: dict[str, list[PlannedPath]] = {}
+        whole = {name for name in {output.transform for output in outputs} if name and load(name).SCOPE == "bundle"}
         for output in outputs:
-            by_source.setdefault(output.source_path, []).append(output)
+            # What is made from all files stands for none of them.
+            if output.transform not in whole:
+                by_source.setdefault(output.source_path, []).append(output)
         paths = frozenset(output.path for output in outputs)
         folders = frozenset(folder for path in paths for folder in parents(path))
-        _latest = _Plan(outputs, by_source, paths, folders)
+        _latest = Plan(outputs, by_source, paths, folders)
     return _latest
 
 
@@ -45,7 +50,7 @@ class Links:
     """Rewrites the relative links of one page; ``dead`` collects those that lead nowhere."""
 
     def __init__(self, request: Request, source: str) -> None:
-        self._plan = _index(request.outputs)
+        self._plan = index(request.outputs)
         self._source_folder = posixpath.dirname(source)
         self._output_folder = posixpath.dirname(request.output_path)
         self.dead: dict[str, str] = {}
