@@ -26,6 +26,7 @@ _TOKEN = re.compile(
     r'|<(?P<math_tag>span|code) data-math-style="(?P<math_style>inline|display)">(?P<math>[^<]*)</(?P=math_tag)>'
     r"|<(?P<close>/?)(?P<tag>h[1-6]|a|img|table|input|section|video|audio|source|pre)(?P<attributes>(?: [^>]*)?)>"
 )
+_EMPTY_HEADER = re.compile(r"<th((?: [^>]*)?)></th>")
 _ATTRIBUTE = re.compile(r' ([^\s=>"]+)(?:="([^"]*)")?')
 _MARKUP = re.compile(r"<annotation[^>]*>[^<]*</annotation>|<[^>]*>")
 _ID = re.compile(r' id="([^"]+)"')
@@ -58,7 +59,8 @@ def enrich(html: str, links: Links, diagram: Diagram | None = None) -> Enriched:
 
 class _Enricher:
     def __init__(self, html: str, links: Links, diagram: Diagram | None) -> None:
-        self._html = html
+        # A header that says nothing is read out as one all the same.
+        self._html = _EMPTY_HEADER.sub(r"<td\1></td>", html)
         self._links = links
         self._diagram = diagram
         self._out: list[str] = []
@@ -66,6 +68,7 @@ class _Enricher:
         self._slugs = Slugs(_ID.findall(html))
         self._open_heading: tuple[str, str, int] | None = None
         self._tables = 0
+        self._footnotes = 0
         self._table_depth = 0
         self._in_link = False
         self._remote = 0
@@ -104,7 +107,7 @@ class _Enricher:
         if tag == "input":
             return _task(_attributes(attributes))
         if tag == "section":
-            return f'<section{attributes} aria-label="Footnotes">' if "footnotes" in attributes else match[0]
+            return self._section(attributes)
         return self._media(tag, _attributes(attributes))
 
     def _begin_heading(self, attributes: str, whole: str) -> str:
@@ -133,6 +136,13 @@ class _Enricher:
         label = escape(f"Link to section: {text}")
         link = f'<a class="anchor" href="#{escape(anchor)}" aria-label="{label}"></a>'
         return f'<div class="heading"><{tag}{attributes}>{inner}</{tag}>{link}</div>'
+
+    def _section(self, attributes: str) -> str:
+        if 'class="footnotes"' not in attributes:
+            return f"<section{attributes}>"
+        self._footnotes += 1
+        name = "Footnotes" if self._footnotes == 1 else f"Footnotes {self._footnotes}"
+        return f'<section{attributes} aria-label="{name}">'
 
     def _table(self, whole: str, *, closing: bool) -> str:
         if closing:
