@@ -31,7 +31,7 @@ def built(name: str) -> bytes:
 
 
 @pytest.fixture
-def page(browser: Browser, site: Site) -> Iterator[Page]:  # noqa: ARG001 (the server outlives the page)
+def page(browser: Browser, site: Site) -> Iterator[Page]:  # the server outlives the page
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     shown = context.new_page()
     errors: list[str] = []

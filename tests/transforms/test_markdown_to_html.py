@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from pathlib import Path
 
 import pytest
 
 from distributor.errors import TransformError
 from distributor.transforms import markdown_to_html
 from tests.transforms.making import make, page
+
+GOLDEN = Path(__file__).with_name("golden")
 
 
 def title_of(text: str) -> str:
@@ -24,7 +28,7 @@ def test_the_page_loads_nothing_by_itself() -> None:
 def test_the_policy_allows_our_own_script_and_style_by_hash_and_no_other() -> None:
     found = re.search(r'Content-Security-Policy" content="([^"]*)"', page("# A").text)
     assert found is not None
-    policy = found[1].replace("&#39;", "'")
+    policy = unescape(found[1])
     assert policy.startswith("default-src 'none'; ")
     assert re.search(r"script-src 'sha256-[A-Za-z0-9+/=]{44}';", policy)
     assert re.search(r"style-src 'sha256-[A-Za-z0-9+/=]{44}';", policy)
@@ -192,6 +196,12 @@ def test_a_template_gets_the_page_and_escapes_what_is_text() -> None:
     assert text.startswith("<title>a&lt;b</title>")
     assert '<h1 id="ab">' in text
     assert "|reports.example|2026-06-04T11:55:00Z|en|default-src" in text
+
+
+@pytest.mark.parametrize("markdown", [(GOLDEN / "report.md").read_text(), "x", "# A\n\n<b>&\n"])
+def test_the_example_template_is_the_built_in_page(markdown: str) -> None:
+    template = (Path(__file__).parents[2] / "examples" / "page.html.j2").read_text()
+    assert unescape(page(markdown, template=template).text) == unescape(page(markdown).text)
 
 
 def test_a_template_that_fails_names_the_file() -> None:

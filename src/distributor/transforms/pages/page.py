@@ -19,6 +19,7 @@ from distributor.errors import TransformError
 from distributor.transforms.options import Option, text
 from distributor.transforms.pages.enriching import Heading
 from distributor.transforms.pages.frontmatter import is_language
+from distributor.transforms.pages.skeleton import Filling, Source, fill
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -90,40 +91,42 @@ def assemble(page: Page, manifest: Manifest, look: Mapping[str, object]) -> byte
 
     Raises ``TransformError`` where a custom template fails.
     """
-    from jinja2 import TemplateError
-    from markupsafe import Markup
-
     style = "".join(_read(name) for name in ("page.css", *page.styles)) + page.css + str(look["css"])
     script = "".join(_read(name) for name in page.scripts)
     lang = page.lang or str(look["lang"])
-    created = manifest.created.to_datetime()
-    values = {
-        "title": page.title,
-        "body": Markup(page.body),  # noqa: S704 (sanitised and enriched by us)
-        "lang": lang,
-        "direction": "rtl" if lang.partition("-")[0].lower() in _RIGHT_TO_LEFT else "ltr",
-        "date": page.date,
-        "description": page.description,
-        "show_title": page.show_title,
-        "contents": _contents(page),
-        "wide": page.wide,
-        "policy": _policy(page, style, script),
-        "style": Markup(style),  # noqa: S704 (ours, and the operator's)
-        "script": Markup(script),  # noqa: S704 (ours)
-        "source": {
-            "id": manifest.id,
-            "path": page.source_path,
-            "created": manifest.created.text,
-            "created_text": f"{created:%Y-%m-%d %H:%M} UTC",
-        },
-    }
+    created = manifest.created
+    filling = Filling(
+        title=page.title,
+        body=page.body,
+        lang=lang,
+        direction="rtl" if lang.partition("-")[0].lower() in _RIGHT_TO_LEFT else "ltr",
+        date=page.date,
+        description=page.description,
+        show_title=page.show_title,
+        contents=_contents(page),
+        wide=page.wide,
+        policy=_policy(page, style, script),
+        style=style,
+        script=script,
+        source=Source(manifest.id, page.source_path, created.text, f"{created.to_datetime():%Y-%m-%d %H:%M} UTC"),
+    )
+    template = look["template"]
+    return (fill(filling) if template is None else _fill_template(str(template), filling)).encode()
+
+
+def _fill_template(template: str, filling: Filling) -> str:
+    from jinja2 import TemplateError
+    from markupsafe import Markup
+
+    values = filling._asdict()
+    for name in ("body", "style", "script"):
+        values[name] = Markup(values[name])  # noqa: S704 (sanitised, ours, or the operator's)
     try:
-        template = look["template"]
-        return _compile(_read("page.html.j2") if template is None else str(template)).render(values).encode()
+        return _compile(template).render(values)
     except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise TransformError(
             f"the template can't show this page: {error}",
-            path=page.source_path,
+            path=filling.source.path,
             hint="correct the transform's template option",
         ) from error
 
@@ -168,6 +171,6 @@ def _compile(source: str) -> Template:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
     return environment.from_string(source)
