@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from tests.transforms.making import manifest_of, rendered
 FILES = {f"p{number:03}.md": f"# Page {number}\n\n[next](p{number + 1:03}.md)\n".encode() for number in range(60)}
 JOBS = [Job(path.replace(".md", ".html"), "markdown_to_html", (path,), {}) for path in FILES]
 PLAN = tuple(rendered(path, path.replace(".md", ".html")) for path in FILES)
+
+
+OWN = {"markdown_to_html", "csv_to_html", "notebook_to_html", "index_page", "gzip", "brotli"}
 
 
 def idle() -> None:
@@ -38,7 +43,7 @@ def children() -> set[int]:
 
 
 def test_every_transform_of_the_package_is_known_by_its_file_name() -> None:
-    assert {"markdown_to_html", "csv_to_html", "notebook_to_html", "index_page", "gzip", "brotli"} <= set(names())
+    assert set(names()) >= OWN
     assert not {"base", "rendering", "workers", "options", "pages"} & set(names())
 
 
@@ -47,6 +52,21 @@ def test_every_transform_is_whole(name: str) -> None:
     transform = load(name)
     assert transform.SCOPE in {"file", "bundle"}
     assert transform.check_options({}) == []
+
+
+def test_checking_a_configuration_loads_nothing_that_pages_need() -> None:
+    """A run that skips must start fast."""
+    heavy = set(
+        "comrak nh3 jinja2 pygments latex2mathml brotli yaml csv json html subprocess multiprocessing asyncio logging"
+        " dataclasses tempfile importlib.metadata pathlib".split()
+    )
+    program = (
+        "import sys\nfrom distributor.transforms.rendering import load\nbefore = set(sys.modules)\n"
+        f"for name in {[n for n in names() if n in OWN]}: load(name).check_options({{}})\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert set(done.stdout.split()) & heavy == set()
 
 
 @pytest.mark.parametrize(

@@ -31,18 +31,14 @@ def _delimiter(value: object) -> str | None:
     return None if good else "must be one character"
 
 
-def _title(value: object) -> str | None:
-    return None if value is None else options_of.text(value)
-
-
 def _options() -> tuple[Option, ...]:
-    from distributor.transforms.pages.page import LOOK
+    from distributor.transforms.pages.look import LOOK, optional_text
 
     return (
         Option("delimiter", None, _delimiter),
         Option("header", True, options_of.boolean),
         Option("encoding", "utf-8", options_of.one_of(*_ENCODINGS)),
-        Option("title", None, _title),
+        Option("title", None, optional_text),
         Option("max_rows", 100_000, options_of.whole_number(1, 1_000_000)),
         *LOOK,
     )

@@ -29,14 +29,10 @@ class _Entry(NamedTuple):
     size: int
 
 
-def _title(value: object) -> str | None:
-    return None if value is None else options_of.text(value)
-
-
 def _options() -> tuple[Option, ...]:
-    from distributor.transforms.pages.page import LOOK
+    from distributor.transforms.pages.look import LOOK, optional_text
 
-    return (Option("title", None, _title), Option("description", None, _title), *LOOK)
+    return (Option("title", None, optional_text), Option("description", None, optional_text), *LOOK)
 
 
 def check_options(options: Mapping[str, object]) -> list[str]:

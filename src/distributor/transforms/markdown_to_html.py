@@ -17,16 +17,16 @@ VERSION = "1"
 SCOPE = "file"
 DEFAULT_PATH = "{dir}{stem}.html"
 
+MERMAID_COMMAND = ("mmdc", "--input", "-", "--output", "-", "--outputFormat", "svg", "--quiet")
+
 
 def _options() -> tuple[Option, ...]:
-    # Imported late: a run that skips loads this module only for the three names above.
-    from distributor.transforms.pages.mermaid import DEFAULT_COMMAND
-    from distributor.transforms.pages.page import LOOK
+    from distributor.transforms.pages.look import LOOK
 
     return (
         Option("raw_html", "sanitize", options_of.one_of("sanitize", "escape", "allow")),
         Option("mermaid", "code", options_of.one_of("code", "svg")),
-        Option("mermaid_command", list(DEFAULT_COMMAND), options_of.command),
+        Option("mermaid_command", list(MERMAID_COMMAND), options_of.command),
         Option("contents", True, options_of.boolean),
         *LOOK,
     )

@@ -15,7 +15,7 @@ DEFAULT_PATH = "{dir}{stem}.html"
 
 
 def _options() -> tuple[Option, ...]:
-    from distributor.transforms.pages.page import LOOK
+    from distributor.transforms.pages.look import LOOK
 
     return (
         Option("code", "show", options_of.one_of("show", "hide")),

@@ -74,7 +74,7 @@ def read_document(request: Request, source: str, settings: Mapping[str, object])
 
 def _diagrams(markdown: Markdown, settings: Mapping[str, object]) -> Diagram:
     words = settings["mermaid_command"]
-    command = tuple(str(word) for word in words) if isinstance(words, list) else mermaid.DEFAULT_COMMAND
+    command = tuple(str(word) for word in words) if isinstance(words, list) else ()
 
     def draw(source: str, number: int) -> str:
         line = markdown.line_of(source)

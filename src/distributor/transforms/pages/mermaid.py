@@ -15,7 +15,6 @@ from distributor.errors import TransformError
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-DEFAULT_COMMAND = ("mmdc", "--input", "-", "--output", "-", "--outputFormat", "svg", "--quiet")
 TIMEOUT_SECONDS = 60
 SVG_BYTES = 4 * 1024 * 1024
 

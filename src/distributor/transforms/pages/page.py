@@ -8,55 +8,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from distributor.core.manifest import Manifest
-from distributor.errors import TransformError
-from distributor.transforms.options import Option, text
 from distributor.transforms.pages.enriching import Heading
-from distributor.transforms.pages.frontmatter import is_language
 from distributor.transforms.pages.skeleton import Filling, Source, fill
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _DATA = Path(__file__).with_name("data")
 _RIGHT_TO_LEFT = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"])
 _MIN_CONTENTS, _MAX_CONTENTS = 3, 500
-
-
-def _language(value: object) -> str | None:
-    return None if is_language(value) else "must be a language tag such as en or pt-BR"
-
-
-def _css(value: object) -> str | None:
-    if not isinstance(value, str):
-        return "must be text"
-    return "must not close its style element" if re.search(r"</style", value, re.IGNORECASE) else None
-
-
-def _template(value: object) -> str | None:
-    if value is None or not isinstance(value, str):
-        return text(value)
-    from jinja2 import TemplateSyntaxError
-
-    try:
-        _compile(value)
-    except TemplateSyntaxError as error:
-        return f"has a fault in line {error.lineno}: {error.message}"
-    return None
-
-
-LOOK = (
-    Option("lang", "en", _language),
-    Option("css", "", _css),
-    Option("template", None, _template),
-)
-"""Options that every page-making transform takes: language, added CSS, and the text of another template."""
 
 
 class Page(NamedTuple):
@@ -87,7 +50,7 @@ class Page(NamedTuple):
 
 
 def assemble(page: Page, manifest: Manifest, look: Mapping[str, object]) -> bytes:
-    """Return the finished page. ``look`` holds the options of :data:`LOOK`.
+    """Return the finished page. ``look`` holds the options of :data:`~distributor.transforms.pages.look.LOOK`.
 
     Raises ``TransformError`` where a custom template fails.
     """
@@ -111,24 +74,11 @@ def assemble(page: Page, manifest: Manifest, look: Mapping[str, object]) -> byte
         source=Source(manifest.id, page.source_path, created.text, f"{created.to_datetime():%Y-%m-%d %H:%M} UTC"),
     )
     template = look["template"]
-    return (fill(filling) if template is None else _fill_template(str(template), filling)).encode()
+    if template is None:
+        return fill(filling).encode()
+    from distributor.transforms.pages.templates import fill_template  # the engine is slow to load
 
-
-def _fill_template(template: str, filling: Filling) -> str:
-    from jinja2 import TemplateError
-    from markupsafe import Markup
-
-    values = filling._asdict()
-    for name in ("body", "style", "script"):
-        values[name] = Markup(values[name])  # noqa: S704 (sanitised, ours, or the operator's)
-    try:
-        return _compile(template).render(values)
-    except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-        raise TransformError(
-            f"the template can't show this page: {error}",
-            path=filling.source.path,
-            hint="correct the transform's template option",
-        ) from error
+    return fill_template(str(template), filling).encode()
 
 
 def _contents(page: Page) -> list[Heading]:
@@ -163,14 +113,3 @@ def _hash(content: str) -> str:
 @lru_cache(maxsize=32)
 def _read(name: str) -> str:
     return (_DATA / name).read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=16)
-def _compile(source: str) -> Template:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
-    )
-    return environment.from_string(source)
